@@ -1,0 +1,7 @@
+//! The one integration-test program of the core: a module per subject.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read files and start programs; the purity rules are for the core itself"
+)]
+
+mod tidy;

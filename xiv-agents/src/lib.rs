@@ -1,1 +1,4 @@
-//! placeholder
+//! Agent adapters for xiv.
+
+#[cfg(feature = "test-fakes")]
+pub mod fakes;

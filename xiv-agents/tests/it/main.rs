@@ -1,0 +1,4 @@
+//! Integration tests of the agent adapters.
+
+mod fakes;
+mod peers;

@@ -1,1 +1,3 @@
 //! placeholder
+#[cfg(feature = "tokio")]
+pub mod rt;

@@ -1,3 +1,19 @@
-//! placeholder
+//! The types, the gating rules and the loops of xiv: local-first code review
+//! for agent-written changes.
+//!
+//! This crate decides; it does not do. With default features it has no clock,
+//! no environment, no files, no processes and no async runtime:
+//!
+//! * [`model`] — the values and their wire form,
+//! * [`policy`] — one rule per module, plain functions over values,
+//! * [`flow`] — the loops as pure machines: events in, commands out,
+//! * [`port`] — the traits through which the world is reached.
+//!
+//! Feature `tokio` adds `rt` (everything that starts programs).
+
+pub mod flow;
+pub mod model;
+pub mod policy;
+pub mod port;
 #[cfg(feature = "tokio")]
 pub mod rt;

@@ -1,0 +1,3 @@
+//! The rules, one per module: plain functions over values.
+
+pub mod extract;

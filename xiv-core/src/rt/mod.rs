@@ -9,6 +9,11 @@
 //! Linux is supported and tested. Other Unix systems compile, with the weaker
 //! sweep that [`sweep`] describes. Windows is refused.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this module is the core's one door to processes, files and clocks"
+)]
+
 #[cfg(windows)]
 compile_error!(
     "xiv does not run on Windows: it needs process groups and signals. Use WSL instead."

@@ -5,7 +5,6 @@ use std::future::Future;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -18,11 +17,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::group::Group;
 use super::lines::{Framing, Line, Lines, Stream};
-use super::program::{Program, ProgramNotFound};
+use super::program::Program;
+use super::report::{Ended, Exit, Finished, Flow, StartError};
 use super::spec::{ProcessSpec, StderrMode, Stop};
 use super::tail::Tail;
 use super::transcript::Transcript;
-use crate::rt::sweep::{MARK_VARIABLE, Sweeper, Swept};
+use crate::rt::sweep::{MARK_VARIABLE, Sweeper};
 
 /// How long the pipes may stay open after the leader's exit before whoever
 /// holds them is ended. Enough for a `tee` to write its last lines.
@@ -31,90 +31,6 @@ const HELD_PIPE: Duration = Duration::from_millis(500);
 const LAST_READ: Duration = Duration::from_millis(500);
 /// How long a killed leader may take to disappear.
 const KILL_WAIT: Duration = Duration::from_secs(3);
-
-/// What the caller makes of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "the runner must know every answer")]
-pub enum Flow {
-    /// Go on.
-    Continue,
-    /// The program said its last word; it may linger, but not for ever.
-    Terminal,
-    /// Stop it now.
-    Stop,
-}
-
-/// How the leader ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "Unix knows these two")]
-pub enum Exit {
-    /// By itself, with this code.
-    Code(i32),
-    /// By this signal.
-    Signal(i32),
-}
-
-/// Why the run was over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "classifiers must treat every case")]
-pub enum Ended {
-    /// The program ended by itself.
-    Exited,
-    /// It lingered too long after its terminal event.
-    Lingered,
-    /// The line callback answered [`Flow::Stop`].
-    Stopped,
-    /// The caller cancelled.
-    Cancelled,
-}
-
-/// The report about a program that has ended, with everything it left behind.
-#[derive(Debug)]
-pub struct Finished {
-    /// The id its process had.
-    pub pid: u32,
-    /// How the leader ended.
-    pub exit: Exit,
-    /// Why the run was over.
-    pub ended: Ended,
-    /// Whether the polite request did not suffice.
-    pub forced: bool,
-    /// The end of standard error.
-    pub stderr_tail: String,
-    /// Bytes of output dropped because of a limit.
-    pub dropped: u64,
-    /// From start to exit.
-    pub duration: Duration,
-    /// What the sweep ended.
-    pub swept: Vec<Swept>,
-    /// Why the transcript is incomplete.
-    pub transcript_error: Option<io::Error>,
-}
-
-/// The program did not start.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// There is no such program.
-    #[error(transparent)]
-    NotFound(#[from] ProgramNotFound),
-    /// The working directory cannot be used.
-    #[error("cannot run a program in `{}`", cwd.display())]
-    WorkingDirectory {
-        /// The directory.
-        cwd: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The system refused.
-    #[error("cannot start `{}`", program.display())]
-    Refused {
-        /// The program.
-        program: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
 
 /// The callback that sees every line.
 pub(super) type OnLine<'a> = &'a mut (dyn FnMut(Line<'_>) -> Flow + Send);

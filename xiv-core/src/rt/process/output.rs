@@ -1,7 +1,8 @@
 //! Runs a short helper program and keeps all that it prints.
 
 use super::lines::{Framing, Line, Stream};
-use super::live::{Exit, Flow, StartError, drive};
+use super::live::drive;
+use super::report::{Exit, Flow, StartError};
 use super::spec::ProcessSpec;
 
 /// What a helper program left.

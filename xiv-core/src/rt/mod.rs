@@ -19,5 +19,10 @@ compile_error!(
     "xiv does not run on Windows: it needs process groups and signals. Use WSL instead."
 );
 
+mod clock;
 pub mod process;
+mod processes;
 pub mod sweep;
+
+pub use clock::{SystemClock, new_run_id, new_seed};
+pub use processes::SystemProcesses;

@@ -10,6 +10,7 @@
 
 mod environment;
 mod group;
+mod launch;
 mod lines;
 mod live;
 mod output;
@@ -24,7 +25,7 @@ mod tests;
 
 pub use environment::Environment;
 pub use lines::{Line, Stream};
-pub use live::run;
+pub use live::{run, run_until};
 pub use output::{Captured, output};
 pub use program::{Program, ProgramNotFound};
 pub use report::{Ended, Exit, Finished, Flow, StartError};

@@ -51,7 +51,14 @@ pub async fn output(spec: ProcessSpec) -> Result<Captured, StartError> {
         }
         Flow::Continue
     };
-    let finished = drive(spec, Framing::Raw, &mut collect, std::future::pending()).await?;
+    let finished = drive(
+        spec,
+        Framing::Raw,
+        &mut collect,
+        std::future::pending(),
+        |_| {},
+    )
+    .await?;
     Ok(Captured {
         exit: finished.exit,
         stdout,

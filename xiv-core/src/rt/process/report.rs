@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::program::ProgramNotFound;
-use crate::rt::sweep::Swept;
+use crate::rt::sweep::{InvalidMark, Swept};
 
 /// What the caller makes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +73,9 @@ pub enum StartError {
     /// There is no such program.
     #[error(transparent)]
     NotFound(#[from] ProgramNotFound),
+    /// The step's mark cannot be put into an environment.
+    #[error(transparent)]
+    Mark(#[from] InvalidMark),
     /// The working directory cannot be used.
     #[error("cannot run a program in `{}`", cwd.display())]
     WorkingDirectory {

@@ -20,9 +20,7 @@ use super::{
     ValidatorError, Vcs, VcsCaps, VcsError, WorkTreeState,
 };
 use crate::flow::{Event, Recorded};
-use crate::model::{
-    BranchName, CommitId, Issue, IssueKey, PrNumber, PrSignals, RepoPath, RunId, TreeId,
-};
+use crate::model::{BranchName, CommitId, Issue, IssueKey, PrNumber, PrSignals, RunId, TreeId};
 
 macro_rules! forward_ports {
     ($($pointer:ident),+) => {$(
@@ -229,10 +227,9 @@ macro_rules! forward_ports {
                 &self,
                 before: &TreeId,
                 after: &TreeId,
-                leftovers: &[RepoPath],
                 cx: StepContext,
             ) -> Result<GatedTree, VcsError> {
-                (**self).gate_tree(before, after, leftovers, cx).await
+                (**self).gate_tree(before, after, cx).await
             }
             async fn diff(
                 &self,

@@ -1,8 +1,7 @@
 //! Runs a short helper program and keeps all that it prints.
 
 use super::lines::{Framing, Line, Stream};
-use super::live::drive;
-use super::report::{Exit, Flow, StartError};
+use super::live::{Exit, Flow, StartError, drive};
 use super::spec::ProcessSpec;
 
 /// What a helper program left.
@@ -51,14 +50,7 @@ pub async fn output(spec: ProcessSpec) -> Result<Captured, StartError> {
         }
         Flow::Continue
     };
-    let finished = drive(
-        spec,
-        Framing::Raw,
-        &mut collect,
-        std::future::pending(),
-        |_| {},
-    )
-    .await?;
+    let finished = drive(spec, Framing::Raw, &mut collect, std::future::pending()).await?;
     Ok(Captured {
         exit: finished.exit,
         stdout,

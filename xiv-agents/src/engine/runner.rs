@@ -1,0 +1,232 @@
+//! Runs an engine's plan: the one place where adapters act.
+//!
+//! It starts the program through the core's runner, hands its lines to the parser, passes the parser's
+//! events on and reports how the process ended. What that means is the classifier's business.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use xiv_core::port::{AgentError, AgentErrorKind, AgentRequest, StepContext, StepEvent};
+use xiv_core::rt::process::{Flow, Line, ProcessSpec, StartError, Stop, Stream, run};
+use xiv_core::rt::sweep::{MarkKey, start_time};
+
+use super::{End, Fed, Identity, Parser, Plan};
+use crate::host::Host;
+
+/// At most ten signs of activity in a second; more says nothing more.
+const BETWEEN_ACTIVITIES: Duration = Duration::from_millis(100);
+
+/// What a run left for the classifier.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) end: End,
+    pub(crate) wall: Duration,
+}
+
+/// The folder for a call's files: the caller's, else a temporary one that lives as long as this.
+#[derive(Debug)]
+pub(crate) enum Scratch {
+    Given(PathBuf),
+    Own(TempDir),
+}
+
+impl Scratch {
+    /// Opens the request's folder, or makes one.
+    ///
+    /// # Errors
+    /// [`AgentErrorKind::Config`] when it cannot be made.
+    pub(crate) fn open(request: &AgentRequest) -> Result<Self, AgentError> {
+        let opened = match &request.scratch {
+            Some(folder) => std::fs::create_dir_all(folder).map(|()| Self::Given(folder.clone())),
+            None => TempDir::with_prefix("xiv-agent-").map(Self::Own),
+        };
+        opened.map_err(|error| failed("cannot make a scratch folder", &error))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Given(folder) => folder,
+            Self::Own(folder) => folder.path(),
+        }
+    }
+}
+
+/// One call of an agent program, as the runner needs to know it.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    /// The adapter's name, for messages and file names.
+    pub(crate) name: &'a str,
+    pub(crate) host: &'a Host,
+    pub(crate) request: &'a AgentRequest,
+    pub(crate) cx: &'a StepContext,
+}
+
+impl Call<'_> {
+    /// Runs the plan to its end.
+    ///
+    /// # Errors
+    /// When the program did not start; how it ended is in the [`Report`].
+    ///
+    /// # Cancellation
+    /// Dropping the future ends every process of the call.
+    pub(crate) async fn execute(
+        &self,
+        program: impl Into<OsString>,
+        plan: Plan,
+        parser: &mut dyn Parser,
+    ) -> Result<Report, AgentError> {
+        for (path, content) in &plan.files {
+            std::fs::write(path, content)
+                .map_err(|error| failed("cannot write a file for the agent", &error))?;
+        }
+        let started = Arc::new(OnceLock::new());
+        let spec = self.spec(program.into(), plan, Arc::clone(&started))?;
+        let mut relay = Relay {
+            cx: self.cx,
+            started,
+            last_activity: None,
+        };
+        let mut on_line = |line: Line<'_>| relay.line(&line, parser);
+        let cancel = self.cx.cancel.clone();
+        let finished = run(spec, &mut on_line, async {
+            cancel.await;
+        })
+        .await
+        .map_err(|error| not_started(self.name, &error))?;
+        for process in &finished.swept {
+            let name = process
+                .executable
+                .as_deref()
+                .map_or_else(|| "?".into(), Path::to_string_lossy);
+            self.cx.events.warn(format!(
+                "ended {name} ({}), which the agent left running",
+                process.pid
+            ));
+        }
+        Ok(Report {
+            end: End::of(&finished, self.cx.cancel.reason()),
+            wall: finished.duration,
+        })
+    }
+
+    fn spec(
+        &self,
+        program: OsString,
+        plan: Plan,
+        started: Arc<OnceLock<Process>>,
+    ) -> Result<ProcessSpec, AgentError> {
+        let mut environment = self.host.environment_for(self.request);
+        for (name, value) in plan.set {
+            environment.set(name, value);
+        }
+        let mark = MarkKey::new(&self.cx.mark)
+            .map_err(|error| failed("the step has no usable mark", &error))?;
+        let events = self.cx.events.clone();
+        Ok(ProcessSpec::new(program, environment, &self.request.cwd)
+            .with_args(plan.args)
+            .with_stdin(plan.stdin)
+            .with_stop(Stop {
+                signal: plan.signal,
+                ..Stop::default()
+            })
+            .with_mark(mark)
+            .with_keep(self.host.keep().clone())
+            .with_on_start(move |pid| {
+                let process = *started.get_or_init(|| Process {
+                    pid,
+                    start_time: start_time(pid),
+                });
+                events.emit(process.event(Identity::default()));
+            }))
+    }
+}
+
+/// The agent's process.
+#[derive(Debug, Clone, Copy)]
+struct Process {
+    pid: u32,
+    start_time: Option<u64>,
+}
+
+impl Process {
+    fn event(self, identity: Identity) -> StepEvent {
+        let Identity { session, version } = identity;
+        StepEvent::Started {
+            pid: self.pid,
+            start_time: self.start_time,
+            version,
+            session,
+        }
+    }
+}
+
+/// Passes parsed lines on to the step's events.
+struct Relay<'a> {
+    cx: &'a StepContext,
+    started: Arc<OnceLock<Process>>,
+    last_activity: Option<Duration>,
+}
+
+impl Relay<'_> {
+    fn line(&mut self, line: &Line<'_>, parser: &mut dyn Parser) -> Flow {
+        let text = line.text();
+        if line.stream == Stream::Stderr {
+            self.emit(StepEvent::Output {
+                line: text.into_owned(),
+            });
+            return Flow::Continue;
+        }
+        let before = parser.identity();
+        let Fed { events, flow } = parser.feed(&text);
+        let now = parser.identity();
+        // The process is known already; what is new is whose conversation it is.
+        if now != before
+            && let Some(process) = self.started.get()
+        {
+            self.cx.events.emit(process.event(now));
+        }
+        events.into_iter().for_each(|event| self.emit(event));
+        flow
+    }
+
+    fn emit(&mut self, event: StepEvent) {
+        if matches!(event, StepEvent::Activity { .. }) {
+            let now = self.cx.clock.elapsed();
+            if self
+                .last_activity
+                .is_some_and(|last| now.saturating_sub(last) < BETWEEN_ACTIVITIES)
+            {
+                return;
+            }
+            self.last_activity = Some(now);
+        }
+        self.cx.events.emit(event);
+    }
+}
+
+fn failed(what: &str, error: &dyn Error) -> AgentError {
+    AgentError::new(AgentErrorKind::Config, format!("{what}: {}", chain(error)))
+}
+
+fn not_started(name: &str, error: &StartError) -> AgentError {
+    let kind = match error {
+        StartError::WorkingDirectory { .. } => AgentErrorKind::Config,
+        _ => AgentErrorKind::Crashed,
+    };
+    AgentError::new(kind, format!("{name} did not start: {}", chain(error)))
+}
+
+/// An error with its sources: an [`AgentError`] has no source of its own.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(error) = next {
+        text = format!("{text}: {error}");
+        next = error.source();
+    }
+    text
+}

@@ -10,9 +10,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use xiv_core::port::{AgentError, AgentErrorKind, AgentRequest, StepContext, StepEvent};
+use xiv_core::port::{AgentError, AgentErrorKind, AgentRequest, Events, StepContext, StepEvent};
 use xiv_core::rt::process::{Flow, Line, ProcessSpec, StartError, Stop, Stream, run};
-use xiv_core::rt::sweep::{MarkKey, start_time};
 
 use super::{End, Fed, Identity, Parser, Plan};
 use crate::host::Host;
@@ -83,20 +82,17 @@ impl Call<'_> {
             std::fs::write(path, content)
                 .map_err(|error| failed("cannot write a file for the agent", &error))?;
         }
-        let started = Arc::new(OnceLock::new());
-        let spec = self.spec(program.into(), plan, Arc::clone(&started))?;
+        let (cx, started) = self.watched();
+        let spec = self.spec(program.into(), plan);
         let mut relay = Relay {
             cx: self.cx,
             started,
             last_activity: None,
         };
         let mut on_line = |line: Line<'_>| relay.line(&line, parser);
-        let cancel = self.cx.cancel.clone();
-        let finished = run(spec, &mut on_line, async {
-            cancel.await;
-        })
-        .await
-        .map_err(|error| not_started(self.name, &error))?;
+        let finished = run(spec, &mut on_line, &cx)
+            .await
+            .map_err(|error| not_started(self.name, &error))?;
         for process in &finished.swept {
             let name = process
                 .executable
@@ -113,35 +109,35 @@ impl Call<'_> {
         })
     }
 
-    fn spec(
-        &self,
-        program: OsString,
-        plan: Plan,
-        started: Arc<OnceLock<Process>>,
-    ) -> Result<ProcessSpec, AgentError> {
+    fn spec(&self, program: OsString, plan: Plan) -> ProcessSpec {
         let mut environment = self.host.environment_for(self.request);
         for (name, value) in plan.set {
             environment.set(name, value);
         }
-        let mark = MarkKey::new(&self.cx.mark)
-            .map_err(|error| failed("the step has no usable mark", &error))?;
-        let events = self.cx.events.clone();
-        Ok(ProcessSpec::new(program, environment, &self.request.cwd)
+        ProcessSpec::new(program, environment, &self.request.cwd)
             .with_args(plan.args)
             .with_stdin(plan.stdin)
             .with_stop(Stop {
                 signal: plan.signal,
                 ..Stop::default()
             })
-            .with_mark(mark)
             .with_keep(self.host.keep().clone())
-            .with_on_start(move |pid| {
-                let process = *started.get_or_init(|| Process {
-                    pid,
-                    start_time: start_time(pid),
-                });
-                events.emit(process.event(Identity::default()));
-            }))
+    }
+
+    /// The step's context, and a place that will hold what the core says about the process.
+    fn watched(&self) -> (StepContext, Arc<OnceLock<Process>>) {
+        let started = Arc::new(OnceLock::new());
+        let (cell, events) = (Arc::clone(&started), self.cx.events.clone());
+        let watching = Events::new(move |event| {
+            if let StepEvent::Started {
+                pid, start_time, ..
+            } = event
+            {
+                cell.get_or_init(|| Process { pid, start_time });
+            }
+            events.emit(event);
+        });
+        (self.cx.clone().with_events(watching), started)
     }
 }
 

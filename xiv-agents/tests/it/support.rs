@@ -2,30 +2,10 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use async_trait::async_trait;
-use jiff::Timestamp;
-use xiv_core::port::{Cancel, Clock, Events, StepContext, StepEvent};
-
-/// The machine's time.
-#[derive(Debug)]
-struct RealClock(Instant);
-
-#[async_trait]
-impl Clock for RealClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::now()
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed()
-    }
-
-    async fn sleep(&self, duration: Duration) {
-        tokio::time::sleep(duration).await;
-    }
-}
+use xiv_core::port::{Cancel, Events, StepContext, StepEvent};
+use xiv_core::rt::SystemClock;
 
 /// Everything that a step reported.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +35,7 @@ pub(crate) fn step(cancel: Cancel) -> (StepContext, Seen) {
     let seen = Seen::default();
     let sink = seen.clone();
     let mark = format!("test-{}-{count}", std::process::id());
-    let cx = StepContext::new(Arc::new(RealClock(Instant::now())), mark)
+    let cx = StepContext::new(Arc::new(SystemClock), mark)
         .with_cancel(cancel)
         .with_events(Events::new(move |event| {
             sink.0.lock().expect("events").push(event)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::event::StepLimits;
 use crate::model::{
     BranchName, CommandResult, CommitId, FailureCause, Finding, ImplementReport, Issue, MaxPasses,
-    Outcome, Pass, Plan, StepId, TreeId, ValidationCommand, Verdict,
+    Outcome, Pass, Plan, RepoPath, StepId, TreeId, ValidationCommand, Verdict,
 };
 use crate::port::AgentRole;
 
@@ -156,6 +156,11 @@ pub struct ValidateCommand {
     pub commands: Vec<ValidationCommand>,
     /// Variables that they may see although the guard hides them.
     pub env_allow: Vec<String>,
+    /// The work tree before and after this pass's implement step.
+    pub worked: (TreeId, TreeId),
+    /// Files that earlier validations of this run made. Unless the implement
+    /// step changed them they stay out of the gated tree.
+    pub leftovers: Vec<RepoPath>,
 }
 
 /// Judge the difference between the branch start and the gated tree.

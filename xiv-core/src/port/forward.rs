@@ -20,7 +20,9 @@ use super::{
     ValidatorError, Vcs, VcsCaps, VcsError, WorkTreeState,
 };
 use crate::flow::{Event, Recorded};
-use crate::model::{BranchName, CommitId, Issue, IssueKey, PrNumber, PrSignals, RunId, TreeId};
+use crate::model::{
+    BranchName, CommitId, Issue, IssueKey, PrNumber, PrSignals, RepoPath, RunId, TreeId,
+};
 
 macro_rules! forward_ports {
     ($($pointer:ident),+) => {$(
@@ -227,9 +229,10 @@ macro_rules! forward_ports {
                 &self,
                 before: &TreeId,
                 after: &TreeId,
+                leftovers: &[RepoPath],
                 cx: StepContext,
             ) -> Result<GatedTree, VcsError> {
-                (**self).gate_tree(before, after, cx).await
+                (**self).gate_tree(before, after, leftovers, cx).await
             }
             async fn diff(
                 &self,

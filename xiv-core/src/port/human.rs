@@ -27,6 +27,8 @@ pub struct GateAnswer {
     /// Remarks for the agent. With any, the pass ends and the next one starts
     /// with them.
     pub notes: Vec<Finding>,
+    /// The work tree as the person left it.
+    pub tree: TreeId,
     /// The person's own edits, as a patch; empty when there are none.
     #[serde(default)]
     pub patch: String,

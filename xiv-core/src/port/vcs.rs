@@ -327,12 +327,16 @@ pub trait Vcs: Debug + Send + Sync + 'static {
 
     /// Takes the files that only the later tree has out of it.
     ///
+    /// `leftovers` are files that an earlier validation made and nobody has
+    /// changed since; they count as if the earlier tree lacked them.
+    ///
     /// # Errors
     /// [`VcsErrorKind::Program`].
     async fn gate_tree(
         &self,
         before: &TreeId,
         after: &TreeId,
+        leftovers: &[RepoPath],
         cx: StepContext,
     ) -> Result<GatedTree, VcsError>;
 

@@ -9,10 +9,20 @@
 //! Linux is supported and tested. Other Unix systems compile, with the weaker
 //! sweep that [`sweep`] describes. Windows is refused.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this module is the core's one door to processes, files and clocks"
+)]
+
 #[cfg(windows)]
 compile_error!(
     "xiv does not run on Windows: it needs process groups and signals. Use WSL instead."
 );
 
+mod clock;
 pub mod process;
+mod processes;
 pub mod sweep;
+
+pub use clock::{SystemClock, new_run_id, new_seed};
+pub use processes::SystemProcesses;

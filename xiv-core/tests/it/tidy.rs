@@ -303,6 +303,36 @@ fn only_the_edge_of_the_core_may_do_io() {
 }
 
 #[test]
+fn the_code_map_is_complete() {
+    let map = read(Path::new("ARCHITECTURE.md"));
+    let mut rooms: BTreeSet<String> = metadata()
+        .packages
+        .iter()
+        .filter_map(|package| {
+            package
+                .manifest_path
+                .parent()?
+                .file_name()
+                .map(str::to_owned)
+        })
+        .collect();
+    for entry in fs::read_dir(root().join("xiv-core/src")).expect("the core has sources") {
+        let path = entry.expect("a folder entry can be read").path();
+        let name = path
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or_default();
+        rooms.insert(name.to_owned());
+    }
+    rooms.remove("lib");
+    let missing: Vec<_> = rooms
+        .into_iter()
+        .filter(|room| !map.contains(&format!("`{room}`")))
+        .collect();
+    assert_none("ARCHITECTURE.md does not say what these are", &missing);
+}
+
+#[test]
 fn links_between_documents_lead_somewhere() {
     let root = root();
     let mut documents = Vec::new();

@@ -3,26 +3,26 @@
 
 use std::future::Future;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
 use std::pin::Pin;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::Duration;
 
-use rustix::process::Pid;
+use futures::FutureExt as _;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::pipe::Receiver;
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, ChildStdin};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::group::Group;
+use super::launch::{Launch, Launched, launch};
 use super::lines::{Framing, Line, Lines, Stream};
-use super::program::{Program, ProgramNotFound};
-use super::spec::{OnStart, ProcessSpec, StderrMode, Stop};
+use super::report::{Ended, Exit, Finished, Flow, StartError};
+use super::spec::{ProcessSpec, Stop};
 use super::tail::Tail;
 use super::transcript::Transcript;
-use crate::rt::sweep::{MARK_VARIABLE, Sweeper, Swept};
+use crate::port::{StepContext, StepEvent};
+use crate::rt::sweep::{MARK_VARIABLE, MarkKey, Sweeper, start_time};
 
 /// How long the pipes may stay open after the leader's exit before whoever
 /// holds them is ended. Enough for a `tee` to write its last lines.
@@ -32,101 +32,18 @@ const LAST_READ: Duration = Duration::from_millis(500);
 /// How long a killed leader may take to disappear.
 const KILL_WAIT: Duration = Duration::from_secs(3);
 
-/// What the caller makes of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "the runner must know every answer")]
-pub enum Flow {
-    /// Go on.
-    Continue,
-    /// The program said its last word; it may linger, but not for ever.
-    Terminal,
-    /// Stop it now.
-    Stop,
-}
-
-/// How the leader ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "Unix knows these two")]
-pub enum Exit {
-    /// By itself, with this code.
-    Code(i32),
-    /// By this signal.
-    Signal(i32),
-}
-
-/// Why the run was over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "classifiers must treat every case")]
-pub enum Ended {
-    /// The program ended by itself.
-    Exited,
-    /// It lingered too long after its terminal event.
-    Lingered,
-    /// The line callback answered [`Flow::Stop`].
-    Stopped,
-    /// The caller cancelled.
-    Cancelled,
-}
-
-/// The report about a program that has ended, with everything it left behind.
-#[derive(Debug)]
-pub struct Finished {
-    /// The id its process had.
-    pub pid: u32,
-    /// How the leader ended.
-    pub exit: Exit,
-    /// Why the run was over.
-    pub ended: Ended,
-    /// Whether the polite request did not suffice.
-    pub forced: bool,
-    /// The end of standard error.
-    pub stderr_tail: String,
-    /// Bytes of output dropped because of a limit.
-    pub dropped: u64,
-    /// From start to exit.
-    pub duration: Duration,
-    /// What the sweep ended.
-    pub swept: Vec<Swept>,
-    /// Why the transcript is incomplete.
-    pub transcript_error: Option<io::Error>,
-}
-
-/// The program did not start.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// There is no such program.
-    #[error(transparent)]
-    NotFound(#[from] ProgramNotFound),
-    /// The working directory cannot be used.
-    #[error("cannot run a program in `{}`", cwd.display())]
-    WorkingDirectory {
-        /// The directory.
-        cwd: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The system refused.
-    #[error("cannot start `{}`", program.display())]
-    Refused {
-        /// The program.
-        program: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
 /// The callback that sees every line.
 pub(super) type OnLine<'a> = &'a mut (dyn FnMut(Line<'_>) -> Flow + Send);
 
 /// Runs a program to its end.
 ///
-/// `on_line` sees every line of both streams as it comes. When `cancelled`
-/// completes, or `on_line` answers [`Flow::Stop`], or the program lingers, it
-/// is stopped as [`Stop`] says; its lines are still read meanwhile. A marked
-/// program is swept after every kind of end, so nothing that carries the mark
-/// is left when this returns, and a child that holds a pipe delays it by half
-/// a second at most.
+/// `on_line` sees every line of both streams as it comes. When the context's
+/// signal is given, or `on_line` answers [`Flow::Stop`], or the program
+/// lingers, it is stopped as [`Stop`] says; its lines are still read meanwhile.
+/// The context's mark is set and swept unless the spec has a mark of its own:
+/// nothing that carries it is left when this returns, and a child that holds a
+/// pipe delays that by half a second at most. Emits
+/// [`StepEvent::Started`](crate::port::StepEvent).
 ///
 /// # Errors
 /// [`StartError`] when the program did not start; whatever happens later is in
@@ -136,22 +53,58 @@ pub(super) type OnLine<'a> = &'a mut (dyn FnMut(Line<'_>) -> Flow + Send);
 /// Dropping the future kills the process group and sweeps before it returns:
 /// some milliseconds, up to five seconds when a nested xiv must end first.
 pub async fn run(
+    mut spec: ProcessSpec,
+    on_line: &mut (dyn FnMut(Line<'_>) -> Flow + Send),
+    cx: &StepContext,
+) -> Result<Finished, StartError> {
+    if spec.mark.is_none() && !cx.mark.is_empty() {
+        spec.mark = Some(MarkKey::new(cx.mark.as_str())?);
+    }
+    let started = |pid| {
+        cx.events.emit(StepEvent::Started {
+            pid,
+            start_time: start_time(pid),
+            version: None,
+            session: None,
+        });
+    };
+    drive(
+        spec,
+        Framing::Lines,
+        on_line,
+        cx.cancel.clone().map(drop),
+        started,
+    )
+    .await
+}
+
+/// [`run`] without a step: stopped when `cancelled` completes, marked only if
+/// the spec says so.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Cancellation
+/// As [`run`].
+pub async fn run_until(
     spec: ProcessSpec,
     on_line: &mut (dyn FnMut(Line<'_>) -> Flow + Send),
     cancelled: impl Future<Output = ()> + Send,
 ) -> Result<Finished, StartError> {
-    drive(spec, Framing::Lines, on_line, cancelled).await
+    drive(spec, Framing::Lines, on_line, cancelled, |_| {}).await
 }
 
-/// [`run`] with a choice of framing.
+/// [`run_until`] with a choice of framing.
 pub(super) async fn drive(
     spec: ProcessSpec,
     framing: Framing,
     on_line: OnLine<'_>,
     cancelled: impl Future<Output = ()> + Send,
+    started: impl FnOnce(u32) + Send,
 ) -> Result<Finished, StartError> {
     let cancelled = std::pin::pin!(cancelled);
     let mut live = Live::start(spec, framing).await?;
+    started(live.pid);
     live.follow(on_line, cancelled).await;
     live.end_group().await;
     Ok(live.finish().await)
@@ -226,85 +179,56 @@ impl Feed {
 impl Live {
     async fn start(spec: ProcessSpec, framing: Framing) -> Result<Self, StartError> {
         let ProcessSpec {
-            program,
-            args,
-            mut env,
-            cwd,
             stdin,
-            stderr,
             stop,
             limits,
+            mark,
+            keep,
+            transcript,
             ..
         } = spec;
-        if let Err(source) = cwd.read_dir() {
-            return Err(StartError::WorkingDirectory { cwd, source });
+        let marked = mark.is_some();
+        let (mut env, sweeper) = (
+            spec.env,
+            match &mark {
+                Some(key) => Sweeper::new(key.clone(), keep),
+                None => Sweeper::unmarked(keep),
+            },
+        );
+        if let Some(key) = mark {
+            let mark = key.appended_to(env.get(MARK_VARIABLE));
+            env.set(MARK_VARIABLE, mark);
         }
-        let search = env.get("PATH").unwrap_or_default().to_os_string();
-        let program = Program::find_on(program, &search, &cwd)?
-            .path()
-            .to_path_buf();
-        let refused = |source| StartError::Refused {
-            program: program.clone(),
-            source,
-        };
-        let (sweeper, marked) = match spec.mark {
-            Some(key) => {
-                let mark = key.appended_to(env.get(MARK_VARIABLE));
-                env.set(MARK_VARIABLE, mark);
-                (Sweeper::new(key, spec.keep), true)
-            }
-            None => (Sweeper::unmarked(spec.keep), false),
-        };
-
-        let (out_reader, out_writer) = pipe().map_err(refused)?;
-        let (err_reader, err_writer) = match stderr {
-            StderrMode::Merged => (None, out_writer.try_clone().map_err(refused)?),
-            StderrMode::Separate => pipe()
-                .map(|(reader, writer)| (Some(reader), writer))
-                .map_err(refused)?,
-        };
-        let mut command = Command::new(&program);
-        command
-            .args(args)
-            .env_clear()
-            .envs(env.iter())
-            .current_dir(&cwd)
-            .stdin(if stdin.is_empty() {
-                Stdio::null()
-            } else {
-                Stdio::piped()
-            })
-            .stdout(out_writer)
-            .stderr(err_writer)
-            .process_group(0)
-            .kill_on_drop(true);
         let started = Instant::now();
-        let mut child = spawn(&mut command).await.map_err(refused)?;
-        // with it go this process's copies of the writing ends
-        drop(command);
-        let pid = child.id().unwrap_or_default();
-        let leader = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        let Some(leader) = leader else {
-            return Err(refused(io::Error::other("the child has no process id")));
-        };
-        if let Some(OnStart(tell)) = spec.on_start {
-            tell(pid);
-        }
+        let Launched {
+            mut child,
+            leader,
+            stdout,
+            stderr,
+        } = launch(Launch {
+            program: spec.program,
+            args: spec.args,
+            env,
+            cwd: spec.cwd,
+            has_stdin: !stdin.is_empty(),
+            stderr: spec.stderr,
+        })
+        .await?;
         let lines =
             |source, stream| Lines::new(source, stream, framing, limits.line, limits.stream);
         Ok(Self {
             group: Group::new(leader, sweeper),
-            pid,
+            pid: leader.as_raw_nonzero().get().unsigned_abs(),
             stdin: child.stdin.take().map(|pipe| Feed {
                 pipe,
                 bytes: stdin,
                 written: 0,
             }),
             child,
-            stdout: lines(Some(out_reader), Stream::Stdout),
-            stderr: lines(err_reader, Stream::Stderr),
+            stdout: lines(Some(stdout), Stream::Stdout),
+            stderr: lines(stderr, Stream::Stderr),
             tail: Tail::new(limits.stderr_tail),
-            transcript: spec.transcript,
+            transcript,
             stop,
             marked,
             phase: Phase::Running,
@@ -491,27 +415,6 @@ impl Live {
             duration: self.lasted.unwrap_or_else(|| self.started.elapsed()),
             swept: self.group.take_swept(),
             transcript_error: self.transcript.take().and_then(Transcript::finish),
-        }
-    }
-}
-
-/// A pipe with an asynchronous reading end.
-fn pipe() -> io::Result<(Receiver, OwnedFd)> {
-    let (reader, writer) = io::pipe()?;
-    Ok((Receiver::from_owned_fd(reader.into())?, writer.into()))
-}
-
-/// Starts the program. A file that another thread's fork still holds open for
-/// writing is busy for a moment.
-async fn spawn(command: &mut Command) -> io::Result<Child> {
-    let mut tries = 0;
-    loop {
-        match command.spawn() {
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < 20 => {
-                tries += 1;
-                sleep(Duration::from_millis(10)).await;
-            }
-            other => return other,
         }
     }
 }

@@ -10,10 +10,12 @@
 
 mod environment;
 mod group;
+mod launch;
 mod lines;
 mod live;
 mod output;
 mod program;
+mod report;
 mod spec;
 mod tail;
 mod transcript;
@@ -23,8 +25,9 @@ mod tests;
 
 pub use environment::Environment;
 pub use lines::{Line, Stream};
-pub use live::{Ended, Exit, Finished, Flow, StartError, run};
+pub use live::{run, run_until};
 pub use output::{Captured, output};
 pub use program::{Program, ProgramNotFound};
+pub use report::{Ended, Exit, Finished, Flow, StartError};
 pub use spec::{Limits, ProcessSpec, StderrMode, Stop, StopSignal};
 pub use transcript::{Redactor, Transcript};

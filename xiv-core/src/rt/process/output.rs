@@ -1,7 +1,8 @@
 //! Runs a short helper program and keeps all that it prints.
 
 use super::lines::{Framing, Line, Stream};
-use super::live::{Exit, Flow, StartError, drive};
+use super::live::drive;
+use super::report::{Exit, Flow, StartError};
 use super::spec::ProcessSpec;
 
 /// What a helper program left.
@@ -50,7 +51,14 @@ pub async fn output(spec: ProcessSpec) -> Result<Captured, StartError> {
         }
         Flow::Continue
     };
-    let finished = drive(spec, Framing::Raw, &mut collect, std::future::pending()).await?;
+    let finished = drive(
+        spec,
+        Framing::Raw,
+        &mut collect,
+        std::future::pending(),
+        |_| {},
+    )
+    .await?;
     Ok(Captured {
         exit: finished.exit,
         stdout,

@@ -1,7 +1,6 @@
 //! What to run, as a value.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -79,15 +78,6 @@ impl Default for Limits {
     }
 }
 
-/// What is told about a program as soon as it runs.
-pub(super) struct OnStart(pub(super) Box<dyn FnOnce(u32) + Send>);
-
-impl fmt::Debug for OnStart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OnStart")
-    }
-}
-
 /// One program to run.
 #[derive(Debug)]
 pub struct ProcessSpec {
@@ -102,7 +92,6 @@ pub struct ProcessSpec {
     pub(super) mark: Option<MarkKey>,
     pub(super) keep: Keep,
     pub(super) transcript: Option<Transcript>,
-    pub(super) on_start: Option<OnStart>,
 }
 
 impl ProcessSpec {
@@ -124,7 +113,6 @@ impl ProcessSpec {
             mark: None,
             keep: Keep::default(),
             transcript: None,
-            on_start: None,
         }
     }
 
@@ -191,13 +179,6 @@ impl ProcessSpec {
     #[must_use]
     pub fn with_keep(mut self, keep: Keep) -> Self {
         self.keep = keep;
-        self
-    }
-
-    /// Calls `tell` with the process id once the program runs.
-    #[must_use]
-    pub fn with_on_start(mut self, tell: impl FnOnce(u32) + Send + 'static) -> Self {
-        self.on_start = Some(OnStart(Box::new(tell)));
         self
     }
 

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use super::{
     Captured, Ended, Environment, Exit, Finished, Flow, Limits, Line, ProcessSpec, Program,
-    StartError, StderrMode, Stop, StopSignal, Stream, Transcript, output, run,
+    StartError, StderrMode, Stop, StopSignal, Stream, Transcript, output, run, run_until,
 };
+use crate::port::{Cancel, CancelReason, Events, StepContext, StepEvent};
+use crate::rt::SystemClock;
 use crate::rt::sweep::{Keep, MARK_VARIABLE, MarkKey};
 
 /// The time that a stop may take altogether, as the driver counts it.
@@ -52,7 +54,9 @@ async fn collect(spec: ProcessSpec) -> (Finished, Vec<(Stream, String)>) {
         lines.push((line.stream, line.text().into_owned()));
         Flow::Continue
     };
-    let finished = run(spec, &mut on_line, pending()).await.expect("starts");
+    let finished = run_until(spec, &mut on_line, pending())
+        .await
+        .expect("starts");
     (finished, lines)
 }
 
@@ -69,11 +73,7 @@ async fn wait_for(path: &Path) {
 
 #[tokio::test]
 async fn lines_of_both_streams_arrive_and_the_exit_code_is_known() {
-    let (tell, told) = std::sync::mpsc::channel();
-    let spec = sh("echo one; echo two >&2; printf three; exit 7")
-        .with_on_start(move |pid| tell.send(pid).expect("the test listens"));
-    let (finished, lines) = collect(spec).await;
-    assert_eq!(told.try_recv(), Ok(finished.pid));
+    let (finished, lines) = collect(sh("echo one; echo two >&2; printf three; exit 7")).await;
     assert_eq!(finished.exit, Exit::Code(7));
     assert_eq!(finished.ended, Ended::Exited);
     assert!(!finished.forced);
@@ -107,7 +107,7 @@ async fn death_by_signal_is_not_an_exit_code() {
 #[tokio::test]
 async fn what_does_not_start_says_why() {
     let none = |spec| async {
-        run(spec, &mut |_| Flow::Continue, pending())
+        run_until(spec, &mut |_| Flow::Continue, pending())
             .await
             .expect_err("must not start")
     };
@@ -313,7 +313,7 @@ async fn cancelling_asks_first_and_lets_the_program_speak() {
         Flow::Continue
     };
     let spec = sh(&script).with_stop(stop).with_mark(key("ask"));
-    let finished = run(spec, &mut on_line, wait_for(&ready_file))
+    let finished = run_until(spec, &mut on_line, wait_for(&ready_file))
         .await
         .expect("starts");
     assert_eq!(finished.ended, Ended::Cancelled);
@@ -334,7 +334,7 @@ async fn a_program_that_ignores_the_request_is_killed_with_its_children() {
     );
     let spec = sh(&script).with_stop(impatient()).with_mark(key.clone());
     let begin = Instant::now();
-    let finished = run(spec, &mut |_| Flow::Continue, wait_for(&ready_file))
+    let finished = run_until(spec, &mut |_| Flow::Continue, wait_for(&ready_file))
         .await
         .expect("starts");
     assert_eq!(finished.ended, Ended::Cancelled);
@@ -348,7 +348,7 @@ async fn a_program_that_ignores_the_request_is_killed_with_its_children() {
 async fn a_cancel_that_was_there_before_the_start_still_ends_the_program() {
     let key = key("early");
     let spec = sh("sleep 300").with_mark(key.clone());
-    let finished = run(spec, &mut |_| Flow::Continue, ready(()))
+    let finished = run_until(spec, &mut |_| Flow::Continue, ready(()))
         .await
         .expect("starts");
     assert_eq!(finished.ended, Ended::Cancelled);
@@ -365,7 +365,7 @@ async fn dropping_the_future_ends_everything_before_it_returns() {
         ready_file.display()
     );
     let mut on_line = |_: Line<'_>| Flow::Continue;
-    let future = run(sh(&script).with_mark(key.clone()), &mut on_line, pending());
+    let future = run_until(sh(&script).with_mark(key.clone()), &mut on_line, pending());
     tokio::select! {
         _ = future => panic!("it does not end by itself"),
         () = wait_for(&ready_file) => {}
@@ -388,7 +388,9 @@ async fn a_program_that_hangs_after_its_last_word_is_ended() {
             Flow::Continue
         }
     };
-    let finished = run(spec, &mut on_line, pending()).await.expect("starts");
+    let finished = run_until(spec, &mut on_line, pending())
+        .await
+        .expect("starts");
     assert_eq!(finished.ended, Ended::Lingered);
     assert_eq!(lines, ["final", "more"]);
     assert_eq!(carriers(&key), Vec::<String>::new());
@@ -404,7 +406,9 @@ async fn the_callback_can_stop_the_program() {
         }
     };
     let spec = sh("echo 200; echo 401; sleep 300").with_mark(key("stop"));
-    let finished = run(spec, &mut on_line, pending()).await.expect("starts");
+    let finished = run_until(spec, &mut on_line, pending())
+        .await
+        .expect("starts");
     assert_eq!(finished.ended, Ended::Stopped);
     assert_eq!(finished.exit, Exit::Signal(15));
 }
@@ -452,7 +456,7 @@ async fn a_nested_xiv_may_end_its_own_children_first() {
     );
     let spec = sh(&script).with_mark(outer.clone());
     let begin = Instant::now();
-    let finished = run(spec, &mut |_| Flow::Continue, wait_for(&ready_file))
+    let finished = run_until(spec, &mut |_| Flow::Continue, wait_for(&ready_file))
         .await
         .expect("starts");
     assert_eq!(finished.ended, Ended::Cancelled);
@@ -514,6 +518,42 @@ async fn the_transcript_holds_every_line_redacted() {
     let mut kept: Vec<_> = text.lines().collect();
     kept.sort_unstable();
     assert_eq!(kept, ["! err", "[redacted:test]"]);
+}
+
+#[tokio::test]
+async fn a_step_context_gives_mark_signal_and_events() {
+    let mark = key("context");
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&events);
+    let (canceller, cancel) = Cancel::new();
+    let cx = StepContext::new(Arc::new(SystemClock), mark.as_str())
+        .with_cancel(cancel)
+        .with_events(Events::new(move |event| {
+            sink.lock().expect("unpoisoned").push(event)
+        }));
+    let mut seen = String::new();
+    let mut on_line = |line: Line<'_>| {
+        seen = line.text().into_owned();
+        canceller.cancel(CancelReason::User);
+        Flow::Continue
+    };
+    let spec = sh("echo $XIV_MARK; sleep 300");
+    let finished = run(spec, &mut on_line, &cx).await.expect("starts");
+    assert_eq!(finished.ended, Ended::Cancelled);
+    assert!(seen.ends_with(mark.as_str()), "{seen}");
+    let events = events.lock().expect("unpoisoned");
+    let [
+        StepEvent::Started {
+            pid,
+            start_time: Some(_),
+            ..
+        },
+    ] = events.as_slice()
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!(*pid, finished.pid);
+    assert_eq!(carriers(&mark), Vec::<String>::new());
 }
 
 #[test]

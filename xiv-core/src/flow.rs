@@ -9,6 +9,8 @@ mod command;
 mod event;
 mod implement;
 mod machine;
+mod output;
+mod pass;
 
 pub use command::{
     Command, Feedback, FinalizeCommand, ImplementCommand, Next, PlanCommand, PrepareCommand,

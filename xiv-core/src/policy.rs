@@ -1,3 +1,10 @@
 //! The rules, one per module: plain functions over values.
 
+pub mod coherence;
+pub mod done;
 pub mod extract;
+pub mod feedback;
+pub mod fetch_gate;
+pub mod gaps;
+pub mod message;
+pub mod progress;

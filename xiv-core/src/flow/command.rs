@@ -90,6 +90,8 @@ impl Wait {
 pub struct Feedback {
     /// Validation commands that did not pass.
     pub failures: Vec<CommandResult>,
+    /// No validation command ran at all.
+    pub nothing_ran: bool,
     /// The effective verdict, when there was a review that did not plainly approve.
     pub verdict: Option<Verdict>,
     /// That review's summary.
@@ -197,8 +199,6 @@ pub struct FinalizeCommand {
     pub tree: TreeId,
     /// The message before hooks.
     pub message: String,
-    /// Write trailers.
-    pub trailers: bool,
 }
 
 /// One thing to do.

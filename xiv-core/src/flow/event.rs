@@ -554,6 +554,9 @@ pub enum Event {
         reason: String,
         /// How long is waited first, in milliseconds.
         delay_ms: u64,
+        /// What the failed attempt used.
+        #[serde(default)]
+        usage: Usage,
     },
     /// The run stands still and can be resumed.
     Suspended {

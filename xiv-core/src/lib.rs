@@ -17,3 +17,5 @@ pub mod policy;
 pub mod port;
 #[cfg(feature = "tokio")]
 pub mod rt;
+#[cfg(feature = "test-support")]
+pub mod test_support;

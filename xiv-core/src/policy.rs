@@ -8,3 +8,4 @@ pub mod fetch_gate;
 pub mod gaps;
 pub mod message;
 pub mod progress;
+pub mod redact;

@@ -1,2 +1,68 @@
-//! placeholder
-fn main() {}
+//! The `xiv` binary. It composes the library crates and is the only part that
+//! talks to a terminal.
+//!
+//! `main` is synchronous on purpose: what needs no configuration, no record of
+//! runs and no runtime answers before any of them is opened.
+
+#![expect(dead_code, unused_imports, reason = "the commands that use it follow")]
+
+mod cli;
+mod commands;
+mod config;
+mod error;
+mod paths;
+mod ui;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use xiv_core::model::ExitCode;
+
+use crate::cli::{Cli, Command};
+use crate::error::CliError;
+use crate::ui::{Format, Ui};
+
+fn main() -> std::process::ExitCode {
+    let exit = match Cli::try_parse() {
+        Ok(cli) => {
+            let ui = Ui::new(&cli.global);
+            run(cli.command, ui).unwrap_or_else(|error| ui.error(&error))
+        }
+        Err(error) => not_parsed(&error),
+    };
+    exit.code().into()
+}
+
+fn run(command: Command, ui: Ui) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Config(command) => commands::config::run(&command, ui),
+        Command::Completions(args) => commands::completions::run(&args, ui),
+        Command::Man(args) => commands::man::run(&args, ui),
+    }
+}
+
+/// Help and version are results; everything else is a wrong command line.
+fn not_parsed(error: &clap::Error) -> ExitCode {
+    let shown = match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // a reader that went away has read enough
+            let _unwritable = error.print();
+            return ExitCode::Done;
+        }
+        _ if std::env::args_os().any(|arg| arg == "--json") => {
+            Ui::early(Format::Json).error(&CliError::usage(plain(error)))
+        }
+        _ => {
+            // standard error is the last resort
+            let _unwritable = error.print();
+            ExitCode::Usage
+        }
+    };
+    shown
+}
+
+/// The first line of clap's message, without its label.
+fn plain(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}

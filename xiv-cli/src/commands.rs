@@ -1,0 +1,5 @@
+//! The commands, one per file: its arguments, and what it does with them.
+
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod man;

@@ -20,6 +20,7 @@ compile_error!(
 );
 
 mod clock;
+pub mod detect;
 pub mod process;
 mod processes;
 pub mod sweep;

@@ -11,7 +11,12 @@ pub(super) fn detect(project: &Project) -> Option<Ecosystem> {
         found.skip("Go module", "go");
         return Some(found);
     }
-    let linter = [".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"];
+    let linter = [
+        ".golangci.yml",
+        ".golangci.yaml",
+        ".golangci.toml",
+        ".golangci.json",
+    ];
     if project.has_any(&linter) && project.can_run("golangci-lint") {
         found.add(Kind::Lint, "golangci-lint run ./...");
     } else {

@@ -63,7 +63,11 @@ pub(crate) struct Ecosystem {
 
 impl Ecosystem {
     fn new(label: &'static str) -> Self {
-        Self { label, found: Vec::new(), skipped: Vec::new() }
+        Self {
+            label,
+            found: Vec::new(),
+            skipped: Vec::new(),
+        }
     }
 
     fn add(&mut self, kind: Kind, run: impl Into<String>) {
@@ -71,7 +75,8 @@ impl Ecosystem {
     }
 
     fn skip(&mut self, what: &str, program: &str) {
-        self.skipped.push(format!("{what}: `{program}` is not on PATH"));
+        self.skipped
+            .push(format!("{what}: `{program}` is not on PATH"));
     }
 
     fn has(&self, kind: Kind) -> bool {
@@ -82,25 +87,41 @@ impl Ecosystem {
 /// Applies every rule to the project.
 #[must_use]
 pub fn detect(project: &Project) -> Detected {
-    let mut ecosystems: Vec<Ecosystem> =
-        [cargo::detect, node::detect, python::detect, go::detect]
-            .into_iter()
-            .filter_map(|rule| rule(project))
-            .collect();
+    let mut ecosystems: Vec<Ecosystem> = [cargo::detect, node::detect, python::detect, go::detect]
+        .into_iter()
+        .filter_map(|rule| rule(project))
+        .collect();
     let open: Vec<Kind> = Kind::ALL
         .into_iter()
         .filter(|kind| !ecosystems.iter().any(|ecosystem| ecosystem.has(*kind)))
         .collect();
     ecosystems.extend(targets::detect(project, &open));
 
-    let several = ecosystems.iter().filter(|ecosystem| !ecosystem.found.is_empty()).count() > 1;
+    let several = ecosystems
+        .iter()
+        .filter(|ecosystem| !ecosystem.found.is_empty())
+        .count()
+        > 1;
     let mut detected = Detected::default();
-    for Ecosystem { label, mut found, skipped } in ecosystems {
+    for Ecosystem {
+        label,
+        mut found,
+        skipped,
+    } in ecosystems
+    {
         found.sort_by_key(|(kind, _)| *kind);
         for (kind, run) in found {
             let name = kind.name();
-            let name = if several { format!("{label} {name}") } else { name.to_owned() };
-            detected.commands.push(ValidationCommand { name, run, timeout_ms: None });
+            let name = if several {
+                format!("{label} {name}")
+            } else {
+                name.to_owned()
+            };
+            detected.commands.push(ValidationCommand {
+                name,
+                run,
+                timeout_ms: None,
+            });
         }
         detected.skipped.extend(skipped);
     }

@@ -8,7 +8,17 @@ use super::{Ecosystem, Kind, Project};
 /// Script names per kind, the first that exists counts.
 const SCRIPTS: [(Kind, &[&str]); 3] = [
     (Kind::Lint, &["lint", "lint:check", "eslint"]),
-    (Kind::Typecheck, &["typecheck", "type-check", "check-types", "check:types", "types", "tsc"]),
+    (
+        Kind::Typecheck,
+        &[
+            "typecheck",
+            "type-check",
+            "check-types",
+            "check:types",
+            "types",
+            "tsc",
+        ],
+    ),
     (Kind::Test, &["test", "tests", "test:unit"]),
 ];
 
@@ -68,13 +78,17 @@ pub(super) fn detect(project: &Project) -> Option<Ecosystem> {
     let mut found = Ecosystem::new("node");
     let wanted = wanted_manager(project, &package);
     // scripts run under npm as well, whoever installed the packages
-    let manager = [wanted, Manager::Npm].into_iter().find(|m| project.can_run(m.program()));
+    let manager = [wanted, Manager::Npm]
+        .into_iter()
+        .find(|m| project.can_run(m.program()));
     let Some(manager) = manager else {
         found.skip("package.json", wanted.program());
         return Some(found);
     };
     for (kind, names) in SCRIPTS {
-        let scripts = names.iter().filter(|name| is_real(&package["scripts"][**name]));
+        let scripts = names
+            .iter()
+            .filter(|name| is_real(&package["scripts"][**name]));
         let command = match scripts.into_iter().next() {
             Some(name) => Some(manager.script(name)),
             None => tool(kind, project, &package).map(|tool| manager.installed(tool)),
@@ -93,7 +107,12 @@ fn wanted_manager(project: &Project, package: &Value) -> Manager {
     let all = [Manager::Npm, Manager::Pnpm, Manager::Yarn, Manager::Bun];
     all.into_iter()
         .find(|manager| manager.program() == named)
-        .or_else(|| LOCKS.iter().find(|(lock, _)| project.has(lock)).map(|(_, manager)| *manager))
+        .or_else(|| {
+            LOCKS
+                .iter()
+                .find(|(lock, _)| project.has(lock))
+                .map(|(_, manager)| *manager)
+        })
         .unwrap_or(Manager::Npm)
 }
 
@@ -108,7 +127,9 @@ fn is_real(script: &Value) -> bool {
 /// configuration.
 fn tool(kind: Kind, project: &Project, package: &Value) -> Option<&'static str> {
     let depends = |name: &str| {
-        ["dependencies", "devDependencies"].iter().any(|list| !package[*list][name].is_null())
+        ["dependencies", "devDependencies"]
+            .iter()
+            .any(|list| !package[*list][name].is_null())
     };
     match kind {
         Kind::Lint => {

@@ -56,7 +56,13 @@ const PROGRAMS: &[&str] = &[
 ];
 
 /// Folders whose entries are looked at too, as `folder/entry`.
-const FOLDERS: &[&str] = &[".venv/bin", "node_modules/.bin", "test", "tests", "venv/bin"];
+const FOLDERS: &[&str] = &[
+    ".venv/bin",
+    "node_modules/.bin",
+    "test",
+    "tests",
+    "venv/bin",
+];
 
 /// A repository's root as the rules see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,10 +83,18 @@ impl Project {
     pub fn look(root: &Path, path: &OsStr) -> Self {
         let mut project = Self::new();
         for folder in std::iter::once("").chain(FOLDERS.iter().copied()) {
-            let Ok(entries) = root.join(folder).read_dir() else { continue };
-            for name in entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
-                let relative =
-                    if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            let Ok(entries) = root.join(folder).read_dir() else {
+                continue;
+            };
+            for name in entries
+                .flatten()
+                .filter_map(|entry| entry.file_name().into_string().ok())
+            {
+                let relative = if folder.is_empty() {
+                    name
+                } else {
+                    format!("{folder}/{name}")
+                };
                 let text = if READ.contains(&relative.as_str()) {
                     read(&root.join(&relative))
                 } else {
@@ -90,7 +104,11 @@ impl Project {
             }
         }
         let is_there = |name: &&&str| Program::find_on(name, path, root).is_ok();
-        project.programs = PROGRAMS.iter().filter(is_there).map(|&name| name.to_owned()).collect();
+        project.programs = PROGRAMS
+            .iter()
+            .filter(is_there)
+            .map(|&name| name.to_owned())
+            .collect();
         project
     }
 
@@ -104,7 +122,8 @@ impl Project {
     /// Adds programs to the search path.
     #[must_use]
     pub fn with_programs(mut self, names: &[&str]) -> Self {
-        self.programs.extend(names.iter().map(|&name| name.to_owned()));
+        self.programs
+            .extend(names.iter().map(|&name| name.to_owned()));
         self
     }
 
@@ -125,7 +144,10 @@ impl Project {
 
     /// The first of `names` that is there, with its text.
     pub(super) fn first_text(&self, names: &[&str]) -> Option<&str> {
-        names.iter().find_map(|name| self.files.get(*name)).map(String::as_str)
+        names
+            .iter()
+            .find_map(|name| self.files.get(*name))
+            .map(String::as_str)
     }
 
     /// Whether some file's name satisfies `is_wanted`.

@@ -41,26 +41,52 @@ pub(super) fn detect(project: &Project) -> Option<Ecosystem> {
         return None;
     }
     let mut found = Ecosystem::new("python");
-    if is_configured(project, "ruff", &["ruff.toml", ".ruff.toml"], &["[tool.ruff"]) {
+    if is_configured(
+        project,
+        "ruff",
+        &["ruff.toml", ".ruff.toml"],
+        &["[tool.ruff"],
+    ) {
         add(&mut found, project, Kind::Lint, "ruff", "check .");
-    } else if is_configured(project, "flake8", &[".flake8"], &["[flake8]"]) {
+    } else if is_configured(project, "flake8", &[".flake8"], &["[flake8"]) {
         add(&mut found, project, Kind::Lint, "flake8", "");
     }
-    if is_configured(project, "mypy", &["mypy.ini", ".mypy.ini"], &["[tool.mypy", "[mypy]"]) {
+    if is_configured(
+        project,
+        "mypy",
+        &["mypy.ini", ".mypy.ini"],
+        &["[tool.mypy", "[mypy"],
+    ) {
         let arguments = if names_its_files(project) { "" } else { "." };
         add(&mut found, project, Kind::Typecheck, "mypy", arguments);
-    } else if is_configured(project, "pyright", &["pyrightconfig.json"], &["[tool.pyright"]) {
+    } else if is_configured(
+        project,
+        "pyright",
+        &["pyrightconfig.json"],
+        &["[tool.pyright"],
+    ) {
         add(&mut found, project, Kind::Typecheck, "pyright", "");
     }
-    let pytest_tables = ["[tool.pytest", "[tool:pytest]", "[pytest]"];
-    let pytest_files = ["pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py"];
+    let pytest_tables = ["[tool.pytest", "[tool:pytest", "[pytest"];
+    let pytest_files = [
+        "pytest.ini",
+        ".pytest.ini",
+        "conftest.py",
+        "tests/conftest.py",
+    ];
     if is_configured(project, "pytest", &pytest_files, &pytest_tables) {
         add(&mut found, project, Kind::Test, "pytest", "");
     } else if has_tests {
         if project.can_run("pytest") {
             add(&mut found, project, Kind::Test, "pytest", "");
         } else {
-            add(&mut found, project, Kind::Test, "python3", "-m unittest discover");
+            add(
+                &mut found,
+                project,
+                Kind::Test,
+                "python3",
+                "-m unittest discover",
+            );
         }
     }
     Some(found)
@@ -73,26 +99,40 @@ fn add(found: &mut Ecosystem, project: &Project, kind: Kind, tool: &str, argumen
         .find(|(lock, program, _)| project.has(lock) && project.can_run(program))
         .map(|(_, _, prefix)| (*prefix).to_owned());
     let own = [".venv/bin/", "venv/bin/"];
-    let own = own.into_iter().find(|folder| project.has(&format!("{folder}{tool}")));
+    let own = own
+        .into_iter()
+        .find(|folder| project.has(&format!("{folder}{tool}")));
     let prefix = match (runner, own) {
         (Some(runner), _) => runner,
         (None, Some(folder)) => folder.to_owned(),
         (None, None) if project.can_run(tool) => String::new(),
         (None, None) => return found.skip(&format!("Python {}", kind.name()), tool),
     };
-    found.add(kind, format!("{prefix}{tool} {arguments}").trim_end().to_owned());
+    found.add(
+        kind,
+        format!("{prefix}{tool} {arguments}").trim_end().to_owned(),
+    );
 }
 
 /// Whether the repository has the tool's own file, its table in a shared file,
 /// or the tool among its dependencies.
 fn is_configured(project: &Project, tool: &str, files: &[&str], tables: &[&str]) -> bool {
-    let has_table = ["pyproject.toml", "setup.cfg", "tox.ini"].iter().any(|file| {
-        let mut lines = project.text(file).lines().map(str::trim_start);
-        lines.any(|line| tables.iter().any(|table| line.starts_with(table)))
-    });
+    let has_table = ["pyproject.toml", "setup.cfg", "tox.ini"]
+        .iter()
+        .any(|file| {
+            let mut lines = project.text(file).lines().map(str::trim_start);
+            let ends = |rest: &str| rest.starts_with([']', '.']);
+            lines.any(|line| {
+                tables
+                    .iter()
+                    .any(|table| line.strip_prefix(table).is_some_and(ends))
+            })
+        });
     project.has_any(files)
         || has_table
-        || DEPENDENCIES.iter().any(|file| depends_on(project.text(file), tool))
+        || DEPENDENCIES
+            .iter()
+            .any(|file| depends_on(project.text(file), tool))
 }
 
 /// Whether a list of requirements, in any of the usual formats, names the tool
@@ -109,8 +149,14 @@ fn depends_on(text: &str, tool: &str) -> bool {
 fn names_its_files(project: &Project) -> bool {
     ["pyproject.toml", "setup.cfg"].iter().any(|file| {
         let text = project.text(file);
-        let after = text.split("[tool.mypy]").nth(1).or_else(|| text.split("[mypy]").nth(1));
-        let table = after.unwrap_or_default().lines().take_while(|line| !line.starts_with('['));
+        let after = text
+            .split("[tool.mypy]")
+            .nth(1)
+            .or_else(|| text.split("[mypy]").nth(1));
+        let table = after
+            .unwrap_or_default()
+            .lines()
+            .take_while(|line| !line.starts_with('['));
         table.into_iter().any(|line| {
             let key = line.split('=').next().unwrap_or_default().trim();
             matches!(key, "files" | "packages" | "modules")
@@ -122,7 +168,7 @@ fn names_its_files(project: &Project) -> bool {
 fn is_test_file(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     matches!(folder, "" | "test" | "tests")
-        && name.strip_suffix(".py").is_some_and(|stem| {
-            stem.starts_with("test_") || stem.ends_with("_test")
-        })
+        && name
+            .strip_suffix(".py")
+            .is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"))
 }

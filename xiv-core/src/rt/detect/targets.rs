@@ -9,16 +9,24 @@ const NAMES: [(Kind, &[&str]); 3] = [
     (Kind::Test, &["test", "tests"]),
 ];
 
+/// A program, the files it reads, and the name that a line of them begins.
+type Runner = (
+    &'static str,
+    &'static [&'static str],
+    fn(&str) -> Option<&str>,
+);
+
 /// Commands for the kinds in `open`.
 pub(super) fn detect(project: &Project, open: &[Kind]) -> Option<Ecosystem> {
-    let runners: [(&str, &[&str], fn(&str) -> Option<&str>); 2] = [
+    let runners: [Runner; 2] = [
         ("just", &["justfile", "Justfile", ".justfile"], recipe),
         ("make", &["GNUmakefile", "makefile", "Makefile"], target),
     ];
     let (program, names) = runners.into_iter().find_map(|(program, files, name_in)| {
         let text = project.first_text(files)?;
         let names: Vec<&str> = text.lines().filter_map(name_in).collect();
-        chosen(&names, open).next().map(|_| (program, names))
+        let is_useful = chosen(&names, open).next().is_some();
+        is_useful.then_some((program, names))
     })?;
     let mut found = Ecosystem::new(program);
     for (kind, name) in chosen(&names, open) {
@@ -71,7 +79,9 @@ fn recipe(line: &str) -> Option<&str> {
     let (head, after) = line.split_once(':')?;
     let mut words = head.split_whitespace();
     let name = words.next()?.trim_start_matches('@');
-    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    let is_name = name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     let is_optional = |word: &str| word.contains('=') || word.starts_with('*');
     let is_recipe = !after.starts_with('=') && !matches!(name, "alias" | "set" | "export");
     (is_recipe && is_name && !name.is_empty() && words.all(is_optional)).then_some(name)

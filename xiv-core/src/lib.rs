@@ -7,15 +7,21 @@
 //! * [`model`] — the values and their wire form,
 //! * [`policy`] — one rule per module, plain functions over values,
 //! * [`flow`] — the loops as pure machines: events in, commands out,
-//! * [`port`] — the traits through which the world is reached.
+//! * [`port`] — the traits through which the world is reached,
+//! * [`journal`] — the written form of a run.
 //!
+//! Feature `sqlite` adds `store` (the durable journal), feature `test-support`
+//! adds `test_support` (fakes and conformance suites).
 //! Feature `tokio` adds `rt` (everything that starts programs).
 
 pub mod flow;
+pub mod journal;
 pub mod model;
 pub mod policy;
 pub mod port;
 #[cfg(feature = "tokio")]
 pub mod rt;
+#[cfg(feature = "sqlite")]
+pub mod store;
 #[cfg(feature = "test-support")]
 pub mod test_support;

@@ -95,8 +95,8 @@ impl Parser for Codex {
 
 impl Codex {
     fn item(&mut self, kind: &str, item: &Value) -> Vec<StepEvent> {
-        let first = kind == "item.started";
-        let done = kind == "item.completed";
+        let stage = Stage::of(kind);
+        let done = stage == Stage::Completed;
         match item["type"].as_str().unwrap_or_default() {
             "agent_message" if done => {
                 let said = text(&item["text"]).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Codex {
                 }
                 vec![StepEvent::Text { text: said }]
             }
-            "command_execution" => self.command(first, done, item),
+            "command_execution" => self.command(stage, item),
             "file_change" if done => {
                 self.tools += 1;
                 let paths: Vec<&str> = item["changes"]
@@ -125,36 +125,31 @@ impl Codex {
                 vec![activity(name, text(&item["query"]))]
             }
             "error" if done => self.warn(text(&item["message"]).unwrap_or_default()),
-            _ => vec![StepEvent::Activity {
-                tool: None,
-                target: None,
-            }],
+            _ => vec![alive()],
         }
     }
 
-    fn command(&mut self, first: bool, done: bool, item: &Value) -> Vec<StepEvent> {
+    fn command(&mut self, stage: Stage, item: &Value) -> Vec<StepEvent> {
         let command = text(&item["command"]);
-        if done && item["status"] == "declined" {
-            let what = command.unwrap_or_default();
-            self.denials.push(Denial {
-                rule: "codex".into(),
-                what: what.clone(),
-            });
-            return vec![StepEvent::Denied {
-                rule: "codex".into(),
-                argv: vec![what],
-            }];
+        match stage {
+            Stage::Completed if item["status"] == "declined" => {
+                let what = command.unwrap_or_default();
+                self.denials.push(Denial {
+                    rule: "codex".into(),
+                    what: what.clone(),
+                });
+                vec![StepEvent::Denied {
+                    rule: "codex".into(),
+                    argv: vec![what],
+                }]
+            }
+            Stage::Completed => {
+                self.tools += 1;
+                vec![alive()]
+            }
+            Stage::Started => vec![activity("shell", command)],
+            Stage::Between => vec![alive()],
         }
-        if done {
-            self.tools += 1;
-        }
-        if first {
-            return vec![activity("shell", command)];
-        }
-        vec![StepEvent::Activity {
-            tool: None,
-            target: None,
-        }]
     }
 
     fn completed(&mut self, usage: &Value) -> Fed {
@@ -192,6 +187,32 @@ impl Codex {
         }
         self.warnings.push(message.clone());
         vec![StepEvent::Warning { message }]
+    }
+}
+
+/// Where an item stands when it is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Started,
+    Between,
+    Completed,
+}
+
+impl Stage {
+    fn of(kind: &str) -> Self {
+        match kind {
+            "item.started" => Self::Started,
+            "item.completed" => Self::Completed,
+            _ => Self::Between,
+        }
+    }
+}
+
+/// A sign of life without a name.
+fn alive() -> StepEvent {
+    StepEvent::Activity {
+        tool: None,
+        target: None,
     }
 }
 

@@ -204,7 +204,6 @@ pub struct FinalizeCommand {
 /// One thing to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
-#[expect(clippy::large_enum_variant, reason = "held once at a time")]
 pub enum Command {
     /// Ask the tracker for the issue.
     Fetch {

@@ -188,6 +188,7 @@ pub enum GuardStatus {
     rename_all_fields = "camelCase"
 )]
 #[expect(clippy::exhaustive_enums, reason = "the gate decides on each")]
+#[expect(clippy::large_enum_variant, reason = "held once at a time")]
 pub enum FetchOutcome {
     /// An issue. The fetch gate still looks at it.
     Fetched {
@@ -327,10 +328,6 @@ pub enum JudgeReason {
 #[expect(
     clippy::exhaustive_enums,
     reason = "machines and reports must handle each event"
-)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "few events are ever held at once"
 )]
 pub enum Event {
     /// The run began.

@@ -135,12 +135,16 @@ impl Agent for CommandAgent {
         let usage = Usage {
             calls: 1,
             cost_complete: false,
-            wall_ms: u64::try_from(report.wall.as_millis()).unwrap_or(u64::MAX),
+            wall_ms: report.wall_ms(),
             ..Usage::default()
         };
-        classify(&id, &report, result.read()?, output.text)
+        let outcome = result
+            .read()
+            .and_then(|result| classify(&id, &report, result, output.text))
             .map(|reply| AgentReply { usage, ..reply })
-            .map_err(|error| AgentError { usage, ..error })
+            .map_err(|error| AgentError { usage, ..error });
+        self.host
+            .masked(outcome.map(|reply| report.recorded(reply)))
     }
 }
 

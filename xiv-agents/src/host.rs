@@ -1,6 +1,7 @@
 //! Where agents run: the environment that the host prepared and the programs that sweeps spare.
 
-use xiv_core::port::AgentRequest;
+use xiv_core::policy::redact::Redactor;
+use xiv_core::port::{AgentError, AgentReply, AgentRequest};
 use xiv_core::rt::process::Environment;
 use xiv_core::rt::sweep::Keep;
 
@@ -18,6 +19,7 @@ const CONTRACT: &[&str] = &[
 pub struct Host {
     environment: Environment,
     keep: Keep,
+    redactor: Redactor,
 }
 
 impl Host {
@@ -27,6 +29,7 @@ impl Host {
         Self {
             environment,
             keep: Keep::default(),
+            redactor: Redactor::default(),
         }
     }
 
@@ -35,6 +38,36 @@ impl Host {
     pub fn with_keep(mut self, keep: Keep) -> Self {
         self.keep = keep;
         self
+    }
+
+    /// Sets what masks secrets in transcripts and error messages. Default: known forms only.
+    #[must_use]
+    pub fn with_redactor(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
+    pub(crate) const fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// The outcome with secrets masked in what people read of it.
+    pub(crate) fn masked(
+        &self,
+        outcome: Result<AgentReply, AgentError>,
+    ) -> Result<AgentReply, AgentError> {
+        match outcome {
+            Ok(mut reply) => {
+                for warning in &mut reply.warnings {
+                    *warning = self.redactor.redact(warning);
+                }
+                Ok(reply)
+            }
+            Err(error) => Err(AgentError {
+                message: self.redactor.redact(&error.message),
+                ..error
+            }),
+        }
     }
 
     /// The environment, for finding programs and for preflight.

@@ -129,7 +129,9 @@ impl Agent for Claude {
         };
         let report = call.execute(program, plan, &mut parsed).await?;
         self.own_share(&request, &mut parsed);
-        parsed.usage.wall_ms = u64::try_from(report.wall.as_millis()).unwrap_or(u64::MAX);
+        parsed.usage.calls = 1;
+        parsed.usage.cost_complete &= parsed.result.is_some();
+        parsed.usage.wall_ms = report.wall_ms();
         if request.role == AgentRole::Review {
             // a session that was not stored cannot be resumed
             parsed.session = None;
@@ -139,6 +141,8 @@ impl Agent for Claude {
         } else {
             Schema::Free
         };
-        classify::classify(&parsed, request.role, schema, &report.end)
+        let outcome = classify::classify(&parsed, request.role, schema, &report.end);
+        self.host
+            .masked(outcome.map(|reply| report.recorded(reply)))
     }
 }

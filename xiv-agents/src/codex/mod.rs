@@ -13,7 +13,8 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use xiv_core::model::Usage;
 use xiv_core::port::{
-    Agent, AgentCaps, AgentError, AgentInfo, AgentReply, AgentRequest, Login, Session, StepContext,
+    Agent, AgentCaps, AgentError, AgentInfo, AgentReply, AgentRequest, AgentRole, Login, Session,
+    StepContext,
 };
 
 use self::feed::Codex as Parsed;
@@ -158,17 +159,18 @@ impl Agent for Codex {
         };
         let report = call.execute(program, plan, &mut parsed).await?;
         self.own_share(&request, &mut parsed);
-        if let Some(usage) = &mut parsed.usage {
-            usage.wall_ms = u64::try_from(report.wall.as_millis()).unwrap_or(u64::MAX);
-        }
-        let mut outcome = classify::classify(&parsed, request.role, &report.end);
-        if request.role == xiv_core::port::AgentRole::Review {
+        let usage = parsed.usage.get_or_insert(Usage {
+            calls: 1,
+            cost_complete: false,
+            ..Usage::default()
+        });
+        usage.wall_ms = report.wall_ms();
+        if request.role == AgentRole::Review {
             // an ephemeral thread cannot be resumed
-            match &mut outcome {
-                Ok(reply) => reply.session = None,
-                Err(error) => error.session = None,
-            }
+            parsed.thread = None;
         }
-        outcome
+        let outcome = classify::classify(&parsed, request.role, &report.end);
+        self.host
+            .masked(outcome.map(|reply| report.recorded(reply)))
     }
 }

@@ -4,6 +4,7 @@
 //! a [`Parser`] takes the program's lines one by one; `classify` looks at what was parsed, at how the
 //! process ended and at why it was stopped, and says what came of the call. Only [`runner`] acts.
 
+pub(crate) mod pace;
 pub(crate) mod patterns;
 pub(crate) mod preflight;
 pub(crate) mod program;

@@ -36,20 +36,24 @@ pub(crate) fn find(table: &[Pattern], message: &str) -> Option<AgentErrorKind> {
 impl Pattern {
     fn matches(&self, text: &str) -> bool {
         match self.at {
-            At::Start => text.strip_prefix(self.phrase).is_some_and(starts_apart),
+            At::Start => text
+                .strip_prefix(self.phrase)
+                .is_some_and(|rest| self.ends_before(rest)),
             At::Anywhere => text.match_indices(self.phrase).any(|(at, _)| {
-                ends_apart(&text[..at]) && starts_apart(&text[at + self.phrase.len()..])
+                self.starts_after(&text[..at]) && self.ends_before(&text[at + self.phrase.len()..])
             }),
         }
     }
-}
 
-fn starts_apart(rest: &str) -> bool {
-    !rest.starts_with(|c: char| c.is_alphanumeric())
-}
+    /// Whether the phrase does not end in the middle of a word.
+    fn ends_before(&self, rest: &str) -> bool {
+        !(self.phrase.ends_with(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric))
+    }
 
-fn ends_apart(before: &str) -> bool {
-    !before.ends_with(|c: char| c.is_alphanumeric())
+    /// Whether the phrase does not start in the middle of a word.
+    fn starts_after(&self, before: &str) -> bool {
+        !(self.phrase.starts_with(char::is_alphanumeric) && before.ends_with(char::is_alphanumeric))
+    }
 }
 
 fn normalise(message: &str) -> String {

@@ -5,25 +5,44 @@
 
 use std::error::Error;
 use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::BufWriter;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use xiv_core::port::{AgentError, AgentErrorKind, AgentRequest, Events, StepContext, StepEvent};
-use xiv_core::rt::process::{Flow, Line, ProcessSpec, StartError, Stop, Stream, run};
+use xiv_core::port::{
+    AgentError, AgentErrorKind, AgentReply, AgentRequest, Events, StepContext, StepEvent,
+};
+use xiv_core::rt::process::{Flow, Line, ProcessSpec, StartError, Stop, Stream, Transcript, run};
 
+use super::pace::Pace;
 use super::{End, Fed, Identity, Parser, Plan};
 use crate::host::Host;
-
-/// At most ten signs of activity in a second; more says nothing more.
-const BETWEEN_ACTIVITIES: Duration = Duration::from_millis(100);
 
 /// What a run left for the classifier.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) end: End,
     pub(crate) wall: Duration,
+    pub(crate) transcript: Option<PathBuf>,
+}
+
+impl Report {
+    /// How long the program ran, in milliseconds.
+    pub(crate) fn wall_ms(&self) -> u64 {
+        u64::try_from(self.wall.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The reply with the place of its transcript.
+    pub(crate) fn recorded(&self, reply: AgentReply) -> AgentReply {
+        AgentReply {
+            transcript: self.transcript.clone(),
+            ..reply
+        }
+    }
 }
 
 /// The folder for a call's files: the caller's, else a temporary one that lives as long as this.
@@ -83,11 +102,12 @@ impl Call<'_> {
                 .map_err(|error| failed("cannot write a file for the agent", &error))?;
         }
         let (cx, started) = self.watched();
-        let spec = self.spec(program.into(), plan);
+        let transcript = self.transcript();
+        let spec = self.spec(program.into(), plan, transcript.as_deref());
         let mut relay = Relay {
             cx: self.cx,
             started,
-            last_activity: None,
+            pace: Pace::default(),
         };
         let mut on_line = |line: Line<'_>| relay.line(&line, parser);
         let finished = run(spec, &mut on_line, &cx)
@@ -106,22 +126,46 @@ impl Call<'_> {
         Ok(Report {
             end: End::of(&finished, self.cx.cancel.reason()),
             wall: finished.duration,
+            transcript,
         })
     }
 
-    fn spec(&self, program: OsString, plan: Plan) -> ProcessSpec {
+    fn spec(&self, program: OsString, plan: Plan, transcript: Option<&Path>) -> ProcessSpec {
         let mut environment = self.host.environment_for(self.request);
         for (name, value) in plan.set {
             environment.set(name, value);
         }
-        ProcessSpec::new(program, environment, &self.request.cwd)
+        let spec = ProcessSpec::new(program, environment, &self.request.cwd)
             .with_args(plan.args)
             .with_stdin(plan.stdin)
             .with_stop(Stop {
                 signal: plan.signal,
                 ..Stop::default()
             })
-            .with_keep(self.host.keep().clone())
+            .with_keep(self.host.keep().clone());
+        match transcript.and_then(append_to) {
+            Some(file) => {
+                let mut lines = self.host.redactor().lines();
+                spec.with_transcript(Transcript::new(
+                    file,
+                    Box::new(move |line| lines.redact(line)),
+                ))
+            }
+            None => spec,
+        }
+    }
+
+    /// Where the transcript goes, when the caller has a folder for it.
+    fn transcript(&self) -> Option<PathBuf> {
+        let name: String = self
+            .name
+            .chars()
+            .map(|c| if c.is_alphanumeric() { c } else { '-' })
+            .collect();
+        self.request
+            .scratch
+            .as_ref()
+            .map(|folder| folder.join(format!("{name}.transcript")))
     }
 
     /// The step's context, and a place that will hold what the core says about the process.
@@ -164,7 +208,7 @@ impl Process {
 struct Relay<'a> {
     cx: &'a StepContext,
     started: Arc<OnceLock<Process>>,
-    last_activity: Option<Duration>,
+    pace: Pace,
 }
 
 impl Relay<'_> {
@@ -190,18 +234,28 @@ impl Relay<'_> {
     }
 
     fn emit(&mut self, event: StepEvent) {
-        if matches!(event, StepEvent::Activity { .. }) {
-            let now = self.cx.clock.elapsed();
-            if self
-                .last_activity
-                .is_some_and(|last| now.saturating_sub(last) < BETWEEN_ACTIVITIES)
-            {
-                return;
-            }
-            self.last_activity = Some(now);
+        let passes = match &event {
+            StepEvent::Activity { tool: Some(_), .. } => self.pace.tool(self.cx.clock.elapsed()),
+            StepEvent::Activity { tool: None, .. } => self.pace.sign(self.cx.clock.elapsed()),
+            _ => true,
+        };
+        if passes {
+            self.cx.events.emit(event);
         }
-        self.cx.events.emit(event);
     }
+}
+
+/// Opens a transcript. A repair prompt goes on in the file of the first call. Best effort: a call does not
+/// fail because its record cannot be kept.
+fn append_to(path: &Path) -> Option<BufWriter<File>> {
+    let mut options = OpenOptions::new();
+    options
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
+        .ok()
+        .map(BufWriter::new)
 }
 
 fn failed(what: &str, error: &dyn Error) -> AgentError {

@@ -229,5 +229,5 @@ fn facts_text(facts: &RunFacts) -> Result<String, error::Fault> {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "test-support"))]
 mod tests;

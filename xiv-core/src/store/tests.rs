@@ -1,4 +1,8 @@
 //! The journal in a file: what only a file can show.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests look at the files that the store leaves"
+)]
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -13,7 +17,7 @@ use crate::model::{RunId, Usage};
 use crate::port::{
     Clock as _, Fence, Journal as _, JournalErrorKind, NewRun, OwnerId, Processes as _,
 };
-use crate::test_support::{FakeProcesses, ManualClock};
+use crate::test_support::{FakeProcesses, ManualClock, conformance};
 
 const LEASE: Duration = Duration::from_secs(30);
 
@@ -92,6 +96,18 @@ fn interrupted() -> Event {
 fn mode(path: &Path) -> u32 {
     let meta = std::fs::metadata(path).expect("it exists");
     meta.permissions().mode() & 0o777
+}
+
+#[test]
+fn it_keeps_the_rules_of_a_journal() {
+    block_on(conformance::journal(|clock| {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        move |processes| {
+            let state = dir.path().join("state");
+            SqliteStore::open(state, Arc::new(clock.clone()), Arc::new(processes))
+                .expect("the thread starts")
+        }
+    }));
 }
 
 #[test]

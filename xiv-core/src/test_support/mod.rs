@@ -10,9 +10,11 @@
 
 mod agent;
 mod clock;
+pub mod conformance;
 mod crash;
 mod human;
 mod issues;
+mod journal;
 mod observer;
 mod processes;
 mod validator;
@@ -23,6 +25,7 @@ pub use clock::ManualClock;
 pub use crash::CrashSwitch;
 pub use human::FakeHuman;
 pub use issues::FakeIssues;
+pub use journal::MemoryJournal;
 pub use observer::RecordingObserver;
 pub use processes::FakeProcesses;
 pub use validator::{FakeValidator, ScriptedValidation};

@@ -3,3 +3,5 @@
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod man;
+pub(crate) mod run;
+pub(crate) mod runs;

@@ -9,8 +9,12 @@
 mod cli;
 mod commands;
 mod config;
+mod driver_file;
 mod error;
 mod paths;
+mod records;
+mod runtime;
+mod story;
 mod ui;
 
 use clap::Parser;
@@ -34,6 +38,8 @@ fn main() -> std::process::ExitCode {
 
 fn run(command: Command, ui: Ui) -> Result<ExitCode, CliError> {
     match command {
+        Command::Runs(args) => commands::runs::run(&args, ui),
+        Command::Run(command) => commands::run::run(&command, ui),
         Command::Config(command) => commands::config::run(&command, ui),
         Command::Completions(args) => commands::completions::run(&args, ui),
         Command::Man(args) => commands::man::run(&args, ui),

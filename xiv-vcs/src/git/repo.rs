@@ -92,11 +92,6 @@ impl Repo {
         &self.root
     }
 
-    /// What this work tree has of its own.
-    pub(super) fn git_dir(&self) -> &Path {
-        &self.git_dir
-    }
-
     /// What all work trees share.
     pub(super) fn common_dir(&self) -> &Path {
         &self.common_dir

@@ -75,15 +75,17 @@ impl Taking<'_> {
             last = Some((error, broken));
         }
         let (cause, broken) = last.expect("at least one try was made");
-        Err(match broken.first() {
-            Some(left) => VcsError::new(
-                VcsErrorKind::Program,
-                format!("`{}` cannot be put into a tree", left.path.display()),
-            )
-            .with_hint("make it readable, mend its filter, or ignore it")
-            .with_source(cause),
-            None => cause,
-        })
+        // git may give up at the first such file, before it stored the others
+        let what = match broken.as_slice() {
+            [one] => format!("`{}`", one.path.display()),
+            _ => "the work tree".to_owned(),
+        };
+        Err(VcsError::new(
+            VcsErrorKind::Program,
+            format!("{what} cannot be put into a tree"),
+        )
+        .with_hint("make what git names readable, mend its filter, or ignore it")
+        .with_source(cause))
     }
 
     async fn add(&self) -> Result<(), VcsError> {

@@ -271,7 +271,7 @@ fn hostile_repetition_takes_linear_time() {
         "xoxb-",
         "a:",
     ] {
-        let text = unit.repeat(100_000);
+        let text = unit.repeat(20_000);
         assert!(!redact(&text).is_empty(), "{unit}");
     }
 }

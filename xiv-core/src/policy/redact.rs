@@ -95,9 +95,25 @@ impl Redactor {
         }
     }
 
-    /// The text with every secret masked.
+    /// The text with every secret masked. What a mask brings together, such as
+    /// the marks around keys that stand inside each other, is looked at again.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
+        const DEEPEST: usize = 8;
+        let Some(mut masked) = self.once(text) else {
+            return text.to_owned();
+        };
+        for _ in 0..DEEPEST {
+            match self.once(&masked) {
+                Some(further) if further != masked => masked = further,
+                _ => break,
+            }
+        }
+        masked
+    }
+
+    /// The text after one look; none when there was nothing to mask.
+    fn once(&self, text: &str) -> Option<String> {
         let mut spans = Vec::new();
         self.known.find(text, &mut spans);
         pem::find(text, &mut spans);
@@ -105,7 +121,7 @@ impl Redactor {
         jwt::find(text, &mut spans);
         url::find(text, &mut spans);
         bearer::find(text, &mut spans);
-        replace(text, spans)
+        (!spans.is_empty()).then(|| replace(text, spans))
     }
 
     /// A redactor for text that arrives line by line; it remembers that it is

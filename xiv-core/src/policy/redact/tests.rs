@@ -276,6 +276,16 @@ fn hostile_repetition_takes_linear_time() {
     }
 }
 
+#[test]
+fn a_masked_user_is_left_alone_and_its_password_is_not() {
+    let masked = "http://[redacted:github]@host";
+    assert_eq!(redact(masked), masked);
+    assert_eq!(
+        redact("http://[redacted:github]:s3cret-word@host"),
+        "http://[redacted:github]:[redacted:password]@host"
+    );
+}
+
 proptest! {
     #[test]
     fn secret_free_text_is_returned_as_it_is(

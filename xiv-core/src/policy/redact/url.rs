@@ -63,8 +63,9 @@ fn length(text: &[u8]) -> usize {
         .unwrap_or(text.len())
 }
 
+/// The colon that ends the user; the one inside a mask does not.
 fn colon(text: &[u8]) -> Option<usize> {
-    text.iter().position(|b| *b == b':')
+    (0..text.len()).find(|&i| text[i] == b':' && !text[..i].ends_with(b"[redacted"))
 }
 
 /// `user:pass/word@host` with the slash written as it is. A port is made of

@@ -44,7 +44,10 @@ pub(crate) fn plan(request: &AgentRequest, options: &ClaudeOptions, folder: Opti
     args.extend(access(request.access).iter().map(OsString::from));
     args.push("--disallowedTools".into());
     args.extend(DENIED.iter().map(OsString::from));
-    if let Some(folder) = folder {
+    // A reviewer reads the diff there; whoever may write has no business in it.
+    if let Some(folder) = folder
+        && request.access == Access::ReadOnly
+    {
         args.extend(["--add-dir".into(), folder.as_os_str().to_owned()]);
     }
     if let Some(schema) = &request.schema {

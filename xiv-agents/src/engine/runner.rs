@@ -97,6 +97,10 @@ impl Call<'_> {
         plan: Plan,
         parser: &mut dyn Parser,
     ) -> Result<Report, AgentError> {
+        if let Some(folder) = &self.request.scratch {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| failed("cannot make the scratch folder", &error))?;
+        }
         for (path, content) in &plan.files {
             std::fs::write(path, content)
                 .map_err(|error| failed("cannot write a file for the agent", &error))?;

@@ -20,7 +20,7 @@ use crate::support::{Seen, left_behind, step};
 struct Engine {
     name: &'static str,
     agent: Box<dyn Agent>,
-    requests: Box<dyn Fn() -> Vec<ModelRequest>>,
+    requests: Box<dyn Fn() -> Vec<ModelRequest> + Send + Sync>,
 }
 
 fn host(scratch: &Scratch, extra: Vec<(String, String)>) -> Host {
@@ -138,6 +138,31 @@ async fn peer_a_plan_comes_back_typed_and_the_rules_are_sent() {
             seen.all()
         );
     }
+}
+
+#[tokio::test]
+async fn peer_codex_keeps_a_provider_of_the_users_own_configuration() {
+    let Some(program) = find("codex") else { return };
+    let scratch = Scratch::new();
+    let model = OpenAi::start(Script::always(Turn::structured(
+        json!({"summary": "s", "steps": ["one"]}),
+    )));
+    std::fs::write(
+        scratch.path("home/.codex/config.toml"),
+        model.codex_config(),
+    )
+    .expect("a configuration");
+    let options = CodexOptions {
+        program: Some(program),
+        ..CodexOptions::default()
+    };
+    let agent = Codex::new(host(&scratch, model.codex_env()), options);
+    let (cx, _) = step(Cancel::never());
+    let (plan, _) = agent
+        .ask::<Plan>(request(AgentRole::Plan, &scratch.repo()), cx)
+        .await
+        .expect("a plan");
+    assert_eq!(plan.steps, ["one"]);
 }
 
 #[tokio::test]

@@ -5,4 +5,5 @@ mod engines;
 mod fakes;
 mod peers;
 mod scripted;
+mod standins;
 mod support;

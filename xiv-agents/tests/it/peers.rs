@@ -7,6 +7,10 @@ use tempfile::TempDir;
 
 /// The native binary of a peer, from `XIV_PEER_<NAME>`, else from `target/peers`; `None` says "skipped".
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    if std::env::var_os("XIV_PEERS").is_some_and(|peers| peers == "none") {
+        skip("XIV_PEERS=none");
+        return None;
+    }
     let variable = format!("XIV_PEER_{}", name.to_uppercase());
     let linked = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../target/peers")

@@ -3,7 +3,7 @@
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{completions, config, man, run, runs};
+use crate::commands::{completions, config, doctor, init, man, run, runs};
 
 /// Local-first code review for changes that agents write.
 ///
@@ -62,6 +62,8 @@ pub(crate) enum ColorWhen {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(init::InitArgs),
+    Doctor(doctor::DoctorArgs),
     Runs(runs::RunsArgs),
     #[command(subcommand)]
     Run(run::RunCommand),

@@ -2,6 +2,8 @@
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -6,15 +6,18 @@
 
 #![expect(dead_code, unused_imports, reason = "the commands that use it follow")]
 
+mod agents;
 mod cli;
 mod commands;
 mod config;
 mod driver_file;
 mod error;
+mod files;
 mod paths;
 mod records;
 mod runtime;
 mod story;
+mod survey;
 mod ui;
 
 use clap::Parser;
@@ -38,6 +41,8 @@ fn main() -> std::process::ExitCode {
 
 fn run(command: Command, ui: Ui) -> Result<ExitCode, CliError> {
     match command {
+        Command::Init(args) => commands::init::run(&args, ui),
+        Command::Doctor(args) => commands::doctor::run(&args, ui),
         Command::Runs(args) => commands::runs::run(&args, ui),
         Command::Run(command) => commands::run::run(&command, ui),
         Command::Config(command) => commands::config::run(&command, ui),

@@ -19,7 +19,7 @@ use super::program::{Call, Git};
 use listing::Changed;
 
 /// How a difference is always made.
-const FIXED: [&str; 15] = [
+const FIXED: [&str; 14] = [
     "--no-ext-diff",
     "--no-textconv",
     "--no-color",
@@ -27,7 +27,6 @@ const FIXED: [&str; 15] = [
     "-l1000",
     "--src-prefix=a/",
     "--dst-prefix=b/",
-    "-U3",
     "--inter-hunk-context=0",
     "--diff-algorithm=myers",
     "--indent-heuristic",
@@ -37,11 +36,21 @@ const FIXED: [&str; 15] = [
     "--no-relative",
 ];
 
+/// The same, for what has no flag.
+const SETTINGS: [&str; 6] = [
+    "-c",
+    "core.attributesFile=/dev/null",
+    "-c",
+    "core.bigFileThreshold=512m",
+    "-c",
+    "diff.suppressBlankEmpty=false",
+];
+
 /// Compares two trees.
 pub(super) async fn diff(git: &Git, from: &TreeId, to: &TreeId) -> Result<TreeDiff, VcsError> {
     let (listed, patch) = futures::try_join!(
         compare(git, from, to, &["--raw", "--numstat", "-z"]).ok(),
-        compare(git, from, to, &["--patch"]).ok(),
+        compare(git, from, to, &["--patch", "-U3"]).ok(),
     )?;
     let changed = listing::parse(&listed).ok_or_else(|| unreadable("diff-tree"))?;
     let declared = declared(git, to, &changed).await?;
@@ -74,10 +83,10 @@ pub(super) async fn diff(git: &Git, from: &TreeId, to: &TreeId) -> Result<TreeDi
 }
 
 fn compare(git: &Git, from: &TreeId, to: &TreeId, output: &[&str]) -> Call {
-    let fixed = FIXED.iter().chain(output).copied();
     let call = git
-        .read(["-c", "core.attributesFile=/dev/null", "diff-tree", "-r"])
-        .args(fixed)
+        .read(SETTINGS)
+        .args(["diff-tree", "-r"])
+        .args(FIXED.iter().chain(output).copied())
         .arg(from.as_str())
         .arg(to.as_str())
         .arg("--");
@@ -117,8 +126,8 @@ async fn declared(git: &Git, tree: &TreeId, changed: &[Changed]) -> Result<Decla
     }
     let paths: Vec<RepoPath> = changed.iter().map(|file| file.path.clone()).collect();
     let call = git
-        .read(["-c", "core.attributesFile=/dev/null", "check-attr"])
-        .args(["-z", "--stdin", "linguist-generated"])
+        .read(SETTINGS)
+        .args(["check-attr", "-z", "--stdin", "linguist-generated"])
         .stdin(null_separated(&paths));
     let printed = with_attributes_of(call, tree).ok().await?;
     let answers: Vec<&[u8]> = fields(&printed).collect();

@@ -2,5 +2,10 @@
 
 mod world;
 
+mod commit;
+mod diff;
+mod gate;
 mod open;
+mod prepare;
+mod refs;
 mod snapshot;

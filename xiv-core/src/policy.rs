@@ -1,5 +1,6 @@
 //! The rules, one per module: plain functions over values.
 
+pub mod budget;
 pub mod coherence;
 pub mod done;
 pub mod extract;
@@ -9,3 +10,4 @@ pub mod gaps;
 pub mod message;
 pub mod progress;
 pub mod redact;
+pub mod retry;

@@ -15,6 +15,7 @@ mod issues;
 mod journal;
 mod observer;
 mod processes;
+mod run_files;
 mod validator;
 mod vcs;
 
@@ -33,6 +34,7 @@ pub use journal::{
 };
 pub use observer::{NullObserver, Observer, Progress};
 pub use processes::Processes;
+pub use run_files::RunFiles;
 pub use validator::{CommandsRun, ValidateRequest, Validator, ValidatorError};
 pub use vcs::{
     BranchRequest, CommitPlan, CommitProbe, Committed, GatedTree, HeadState, PreparedBranch,

@@ -202,6 +202,9 @@ pub enum FetchOutcome {
     NotFetched {
         /// Why, naming the cause.
         error: String,
+        /// How to mend it.
+        #[serde(default)]
+        hints: Vec<String>,
     },
 }
 
@@ -354,6 +357,9 @@ pub enum Event {
         /// Hash of the rendered prompt, whose text is a blob. Never compared.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt_sha256: Option<String>,
+        /// The work tree then, where that matters for a repeated attempt.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<TreeId>,
     },
     /// An effect is about to be made. It is probed before it is made again.
     Intended {
@@ -562,6 +568,9 @@ pub enum Event {
         /// What the step that stopped had used.
         #[serde(default)]
         usage: Usage,
+        /// Its conversation, when it can be resumed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
     },
     /// The run goes on.
     Resumed {

@@ -42,6 +42,7 @@ pub(super) struct ImplementFlow {
     pub(super) config: RunConfig,
     pub(super) issue: Option<Issue>,
     pub(super) refused: Option<String>,
+    pub(super) refused_hints: Vec<String>,
     pub(super) prepared: Option<Prepared>,
     pub(super) plan: Option<Plan>,
     pub(super) passes: Vec<PassState>,
@@ -56,6 +57,7 @@ impl ImplementFlow {
             config,
             issue: None,
             refused: None,
+            refused_hints: Vec::new(),
             prepared: None,
             plan: None,
             passes: Vec::new(),
@@ -314,6 +316,9 @@ impl ImplementFlow {
     }
 
     fn fetched(&mut self, outcome: &FetchOutcome) {
+        if let FetchOutcome::NotFetched { hints, .. } = outcome {
+            self.refused_hints.clone_from(hints);
+        }
         match (
             fetch_gate(&self.input.issue_id, outcome),
             outcome,
@@ -356,6 +361,14 @@ impl ImplementFlow {
         }
         pass.gate = HumanGate::Answered(answer.clone());
         Ok(())
+    }
+
+    /// The pass and the tree that an open gate is about.
+    pub(super) fn open_gate(&self, gate: &str) -> Option<(Pass, TreeId)> {
+        let pass = self.passes.last()?;
+        let tree = &pass.implemented.as_ref()?.tree_after;
+        let open = matches!(pass.gate, HumanGate::Raised) && gate == gate_of(pass);
+        open.then(|| (pass.pass, tree.clone()))
     }
 
     fn open_pass(&mut self, event: &Event) -> Result<&mut PassState, Divergence> {

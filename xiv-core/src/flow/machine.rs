@@ -13,7 +13,7 @@ use super::event::{
 use super::implement::ImplementFlow;
 use super::output::usage_of;
 use super::{Command, Next, RunConfig, RunSpec, Wait};
-use crate::model::{ImplementOutput, Outcome, RunId, StepId, Usage};
+use crate::model::{BranchName, ImplementOutput, Outcome, Pass, RunId, StepId, TreeId, Usage};
 
 /// A history that these rules would not have led to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -79,6 +79,7 @@ pub struct Machine {
     spec: RunSpec,
     flow: ImplementFlow,
     attempts: BTreeMap<StepId, u32>,
+    trees: BTreeMap<StepId, TreeId>,
     effects: BTreeMap<String, Effect>,
     sessions: BTreeMap<StepId, String>,
     budget: BudgetLimits,
@@ -123,6 +124,7 @@ impl Machine {
             budget: config.budget,
             flow,
             attempts: BTreeMap::new(),
+            trees: BTreeMap::new(),
             effects: BTreeMap::new(),
             sessions: BTreeMap::new(),
             usage: Usage::default(),
@@ -160,8 +162,18 @@ impl Machine {
             }
         }
         match event {
-            Event::StepStarted { step, attempt, .. } => {
+            Event::StepStarted {
+                step,
+                attempt,
+                tree,
+                ..
+            } => {
                 self.attempts.insert(step.clone(), *attempt);
+                if let Some(tree) = tree {
+                    self.trees
+                        .entry(step.clone())
+                        .or_insert_with(|| tree.clone());
+                }
             }
             Event::Intended { marker, intent, .. } => {
                 let effect = Effect {
@@ -175,14 +187,12 @@ impl Machine {
                     effect.result = Some(result.clone());
                 }
             }
-            Event::Implemented {
-                step,
-                session: Some(session),
-                ..
-            } => {
-                self.sessions.insert(step.clone(), session.clone());
+            Event::Suspended { wait, session, .. } => {
+                if let (Some(step), Some(session)) = (self.open_step(), session) {
+                    self.sessions.insert(step, session.clone());
+                }
+                self.suspended = Some(wait.clone());
             }
-            Event::Suspended { wait, .. } => self.suspended = Some(wait.clone()),
             Event::Resumed { budget } => {
                 self.suspended = None;
                 if let Some(budget) = budget {
@@ -308,6 +318,12 @@ impl Machine {
         self.flow.prepared.as_ref().map(|p| p.root.as_str())
     }
 
+    /// The run's branch, once prepared.
+    #[must_use]
+    pub fn branch(&self) -> Option<&BranchName> {
+        self.flow.prepared.as_ref().map(|p| &p.branch)
+    }
+
     /// What the run waits for, when it is suspended.
     #[must_use]
     pub const fn suspended(&self) -> Option<&Wait> {
@@ -320,7 +336,22 @@ impl Machine {
         self.finished.as_ref().map(|(outcome, _)| *outcome)
     }
 
-    /// The conversation of the latest implement step, when it can be resumed.
+    /// The work tree when the step was first begun, if that was noted.
+    #[must_use]
+    pub fn tree_at_start(&self, step: &StepId) -> Option<&TreeId> {
+        self.trees.get(step)
+    }
+
+    /// Hints on how to mend what the run waits for or was refused for.
+    #[must_use]
+    pub fn hints(&self) -> Vec<String> {
+        match &self.suspended {
+            Some(Wait::StepFailed { hints, .. }) => hints.clone(),
+            _ => self.flow.refused_hints.clone(),
+        }
+    }
+
+    /// The conversation in which an interrupted step can be taken up again.
     #[must_use]
     pub fn session_of(&self, step: &StepId) -> Option<&str> {
         self.sessions.get(step).map(String::as_str)
@@ -331,6 +362,12 @@ impl Machine {
             Next::Do(command) => Some(command.step()),
             Next::Wait(_) | Next::Finish(_) => None,
         }
+    }
+
+    /// The pass and the tree that an open gate is about.
+    #[must_use]
+    pub fn open_gate(&self, gate: &str) -> Option<(Pass, TreeId)> {
+        self.flow.open_gate(gate)
     }
 
     /// Whether the event can happen now.

@@ -15,7 +15,7 @@ pub fn fetch_gate(issue_id: &str, outcome: &FetchOutcome) -> Result<(), String> 
         return Err("no issue was named".to_owned());
     }
     let (issue, verbatim) = match outcome {
-        FetchOutcome::NotFetched { error } => {
+        FetchOutcome::NotFetched { error, .. } => {
             return Err(format!("issue {issue_id} could not be fetched: {error}"));
         }
         FetchOutcome::Fetched { issue, verbatim } => (issue, *verbatim),
@@ -149,6 +149,7 @@ mod tests {
         );
         let not_fetched = FetchOutcome::NotFetched {
             error: "no such file".to_owned(),
+            hints: Vec::new(),
         };
         assert_eq!(
             refused("A-1", &not_fetched),

@@ -142,7 +142,7 @@ impl Cancel {
                 Err(oneshot::Canceled) => futures::future::pending().await,
             }
         };
-        let canceller = Canceller(Arc::new(Mutex::new(Some(sender))));
+        let canceller = Canceller(Arc::new(Mutex::new(Pending::Open(sender))));
         (canceller, Self(signal.boxed().shared()))
     }
 
@@ -175,15 +175,32 @@ impl fmt::Debug for Cancel {
 
 /// Gives a [`Cancel`] signal. Clones share it; only the first call counts.
 #[derive(Clone)]
-pub struct Canceller(Arc<Mutex<Option<oneshot::Sender<CancelReason>>>>);
+pub struct Canceller(Arc<Mutex<Pending>>);
+
+/// The signal not yet given, or the reason that was.
+enum Pending {
+    Open(oneshot::Sender<CancelReason>),
+    Given(CancelReason),
+}
 
 impl Canceller {
     /// Gives the signal; later calls do nothing.
     pub fn cancel(&self, reason: CancelReason) {
-        let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(sender) = sender {
-            // nobody listens any more: the step has ended by itself
+        let mut pending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Pending::Open(_) = *pending
+            && let Pending::Open(sender) = std::mem::replace(&mut *pending, Pending::Given(reason))
+        {
+            // nobody may listen any more: the step has ended by itself
             let _ended = sender.send(reason);
+        }
+    }
+
+    /// The reason, if the signal was given.
+    #[must_use]
+    pub fn reason(&self) -> Option<CancelReason> {
+        match *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Pending::Open(_) => None,
+            Pending::Given(reason) => Some(reason),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! when a new one is forgotten.
 #![deny(clippy::missing_trait_methods)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use super::{
     Clock, CommandsRun, CommitPlan, CommitProbe, Committed, Fence, Forge, ForgeError, GateAnswer,
     GateRequest, GatedTree, Human, HumanError, IssueError, IssueSource, IssueSummary, Journal,
     JournalError, NewRun, Observer, OwnerId, PreparedBranch, ProcessId, Processes, Progress,
-    RefGuard, RefMove, RunSummary, Snapshot, StepContext, TreeDiff, ValidateRequest, Validator,
-    ValidatorError, Vcs, VcsCaps, VcsError, WorkTreeState,
+    RefGuard, RefMove, RunFiles, RunSummary, Snapshot, StepContext, TreeDiff, ValidateRequest,
+    Validator, ValidatorError, Vcs, VcsCaps, VcsError, WorkTreeState,
 };
 use crate::flow::{Event, Recorded};
 use crate::model::{
@@ -159,6 +159,21 @@ macro_rules! forward_ports {
             }
             async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
                 (**self).remove(run).await
+            }
+        }
+
+        #[async_trait]
+        impl<T: RunFiles + ?Sized> RunFiles for $pointer<T> {
+            fn folder(&self, run: &RunId) -> PathBuf {
+                (**self).folder(run)
+            }
+            async fn write(
+                &self,
+                run: &RunId,
+                name: &str,
+                content: &[u8],
+            ) -> Result<PathBuf, std::io::Error> {
+                (**self).write(run, name, content).await
             }
         }
 

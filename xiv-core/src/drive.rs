@@ -1,0 +1,603 @@
+//! Executing a machine: the one driver of all flows.
+//!
+//! Asks the machine what comes next, carries it out through the ports and
+//! records what happened **before** the machine hears of it. So a crash at any
+//! point repeats at most the one command that was under way. The driver is
+//! bound to no async runtime; its only clock is the [`Clock`] port.
+
+mod agents;
+mod failure;
+mod finalize;
+mod session;
+mod steps;
+mod supervise;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{Either, select};
+use jiff::Timestamp;
+
+use crate::flow::{
+    BudgetLimits, CORE_VERSION, Divergence, Event, GuardStatus, Machine, Next, RunConfig, RunSpec,
+    Wait,
+};
+use crate::model::{BranchName, ExitCode, FailureCause, ImplementOutput, IssueKey, Outcome, RunId};
+use crate::policy::redact::Redactor;
+use crate::port::{
+    Agent, AgentRole, Cancel, CancelReason, Canceller, Clock, GateRequest, Human, IssueSource,
+    Journal, JournalError, JournalErrorKind, NewRun, Observer, OwnerId, Processes, RunFiles,
+    StepContext, Validator, Vcs, VcsError, VcsErrorKind,
+};
+use crate::prompt::TemplateError;
+
+use session::RunSession;
+
+/// Everything that a driver reaches the world through.
+#[derive(Debug, Clone)]
+pub struct Ports {
+    /// Where the issue comes from.
+    pub issues: Arc<dyn IssueSource>,
+    /// The repository, seen from the user's work tree.
+    pub vcs: Arc<dyn Vcs>,
+    /// One agent per role that the flow needs.
+    pub agents: BTreeMap<AgentRole, Arc<dyn Agent>>,
+    /// Runs the repository's commands.
+    pub validator: Arc<dyn Validator>,
+    /// The durable record.
+    pub journal: Arc<dyn Journal>,
+    /// The only clock.
+    pub clock: Arc<dyn Clock>,
+    /// What earlier attempts may have left running.
+    pub processes: Arc<dyn Processes>,
+    /// Side files.
+    pub files: Arc<dyn RunFiles>,
+    /// Who can be asked, if anybody.
+    pub human: Option<Arc<dyn Human>>,
+    /// Who watches.
+    pub observer: Arc<dyn Observer>,
+}
+
+/// How a driver behaves.
+#[derive(Debug, Clone)]
+pub struct DriverOptions {
+    /// How long an ownership lasts without renewal. Default: 30 s.
+    pub lease: Duration,
+    /// How often it is renewed. Default: 10 s.
+    pub renew_every: Duration,
+    /// How long a cancelled step may take to end before it is dropped.
+    /// Default: 15 s.
+    pub stop_budget: Duration,
+    /// How programs are guarded; recorded in the run. Default: environment only.
+    pub guard: GuardStatus,
+    /// Masks secrets in everything that is stored or shown.
+    pub redactor: Arc<Redactor>,
+}
+
+impl Default for DriverOptions {
+    fn default() -> Self {
+        Self {
+            lease: Duration::from_secs(30),
+            renew_every: Duration::from_secs(10),
+            stop_budget: Duration::from_secs(15),
+            guard: GuardStatus::EnvironmentOnly,
+            redactor: Arc::new(Redactor::new(Vec::<String>::new())),
+        }
+    }
+}
+
+/// A run that could not be driven at all. Steps that fail are no errors: they
+/// suspend the run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriveError {
+    /// The journal failed; nothing was done after that.
+    #[error("the run could not be recorded")]
+    Journal(#[from] JournalError),
+    /// The work tree or the branch belongs to another run.
+    #[error("{resource} is in use by run {holder}")]
+    Locked {
+        /// What is in use, for people.
+        resource: String,
+        /// The run that holds it.
+        holder: RunId,
+    },
+    /// The history does not fit these rules.
+    #[error("the run's history does not fit this version of xiv")]
+    Diverged(#[from] Divergence),
+    /// The repository is not fit for a run.
+    #[error("the repository is not ready for a run")]
+    Vcs(#[from] VcsError),
+    /// There is nothing to validate with.
+    #[error("no validation command is known")]
+    NoValidation,
+    /// A role has no agent.
+    #[error("no agent is set for the {role} step")]
+    NoAgent {
+        /// The role.
+        role: AgentRole,
+    },
+    /// A prompt template is broken.
+    #[error("the prompt could not be written")]
+    Prompt(#[from] TemplateError),
+}
+
+impl DriveError {
+    /// The exit code that it stands for.
+    #[must_use]
+    pub fn exit(&self) -> ExitCode {
+        match self {
+            Self::Journal(e) if e.kind == JournalErrorKind::Fenced => ExitCode::Refused,
+            Self::Journal(_) => ExitCode::Adapter,
+            Self::Locked { .. } => ExitCode::Refused,
+            Self::Diverged(_) | Self::Prompt(_) => ExitCode::Bug,
+            Self::Vcs(e) => match e.kind {
+                VcsErrorKind::Program | VcsErrorKind::Locked => ExitCode::Adapter,
+                _ => ExitCode::Refused,
+            },
+            Self::NoValidation | Self::NoAgent { .. } => ExitCode::Configuration,
+        }
+    }
+}
+
+/// A run that ended or stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunReport {
+    /// The result.
+    pub output: ImplementOutput,
+    /// What it waits for, when it stands.
+    pub waiting: Option<Wait>,
+    /// How to mend what it waits for.
+    pub hints: Vec<String>,
+}
+
+impl RunReport {
+    /// The exit code that it stands for.
+    #[must_use]
+    pub const fn exit(&self) -> ExitCode {
+        let cause = match &self.waiting {
+            Some(Wait::StepFailed { cause, .. }) => Some(*cause),
+            _ => None,
+        };
+        self.output.outcome.class(cause)
+    }
+
+    fn of(machine: &Machine) -> Self {
+        let waiting = match machine.next() {
+            Next::Wait(wait) => Some(wait),
+            Next::Do(_) | Next::Finish(_) => None,
+        };
+        Self {
+            output: machine.output(),
+            waiting,
+            hints: machine.hints(),
+        }
+    }
+}
+
+/// A run to be started.
+#[derive(Debug, Clone)]
+pub struct NewRunRequest {
+    /// Its id; a fresh one.
+    pub id: RunId,
+    /// What it is to do.
+    pub spec: RunSpec,
+    /// The configuration that it will keep.
+    pub config: RunConfig,
+    /// Its only randomness.
+    pub seed: u64,
+}
+
+/// Drives runs.
+#[derive(Debug, Clone)]
+pub struct Driver {
+    ports: Ports,
+    options: DriverOptions,
+    owner: OwnerId,
+}
+
+impl Driver {
+    /// A driver over these ports. `id` tells it from other drivers in this
+    /// process; a fresh one.
+    #[must_use]
+    pub fn new(ports: Ports, options: DriverOptions, id: RunId) -> Self {
+        let owner = OwnerId {
+            process: ports.processes.current(),
+            driver: id,
+        };
+        Self {
+            ports,
+            options,
+            owner,
+        }
+    }
+
+    /// Starts a run and drives it until it ends or stands.
+    ///
+    /// # Errors
+    /// [`DriveError`]; nothing is recorded when the repository, the
+    /// configuration or a lock refuses the run.
+    ///
+    /// # Cancellation
+    /// `cancel` suspends the run cleanly. Dropping the future is like a crash:
+    /// the run can be resumed at once.
+    pub async fn start(
+        &self,
+        request: NewRunRequest,
+        cancel: Cancel,
+    ) -> Result<RunReport, DriveError> {
+        self.preflight(&request.config).await?;
+        let RunSpec::Implement { input } = &request.spec;
+        let new_run = NewRun {
+            id: request.id.clone(),
+            kind: request.spec.kind().to_owned(),
+            key: input.issue_id.clone(),
+            repo: self.ports.vcs.root().to_string_lossy().into_owned(),
+            parent: None,
+        };
+        let journal = &self.ports.journal;
+        let fence = journal
+            .create(new_run, self.owner.clone(), self.options.lease)
+            .await?;
+        let branch = IssueKey::normalise(&input.issue_id)
+            .ok()
+            .map(|k| BranchName::for_issue(&k));
+        for resource in self.resources(&request.config, branch.as_ref()) {
+            if let Err(error) = journal.lock(&fence, &resource).await {
+                // a run that was never begun leaves no trace
+                journal.release(&fence).await?;
+                journal.remove(&request.id).await?;
+                return Err(locked(error, &resource));
+            }
+        }
+        let started = Event::RunStarted {
+            run: request.id,
+            spec: request.spec,
+            config: request.config,
+            core_version: CORE_VERSION,
+            seed: request.seed,
+            guard: self.options.guard,
+        };
+        let session = RunSession::start(&self.ports, fence, started).await?;
+        self.drive(session, cancel).await
+    }
+
+    /// Takes a run up where it stands and drives it on. An ended run gives its
+    /// recorded result again.
+    ///
+    /// # Errors
+    /// [`DriveError`]; [`DriveError::Journal`] when a living driver owns it.
+    ///
+    /// # Cancellation
+    /// As [`Driver::start`].
+    pub async fn resume(
+        &self,
+        run: &RunId,
+        budget: Option<BudgetLimits>,
+        cancel: Cancel,
+    ) -> Result<RunReport, DriveError> {
+        let journal = &self.ports.journal;
+        let machine = Machine::replay(&journal.load(run).await?)?;
+        if machine.finished().is_some() {
+            return Ok(RunReport::of(&machine));
+        }
+        let fence = journal
+            .acquire(run, self.owner.clone(), self.options.lease)
+            .await?;
+        let history = journal.load(run).await?;
+        let mut session = RunSession::resume(&self.ports, fence, &history)?;
+        let open_gate = matches!(session.machine.suspended(), Some(Wait::Human { .. }));
+        if !open_gate || budget.is_some() {
+            session.record(Event::Resumed { budget }).await?;
+        }
+        self.drive(session, cancel).await
+    }
+
+    /// Ends a run for good. Its work stays on disk.
+    ///
+    /// # Errors
+    /// [`DriveError`]; [`DriveError::Journal`] when a living driver owns it.
+    pub async fn cancel(&self, run: &RunId) -> Result<RunReport, DriveError> {
+        let journal = &self.ports.journal;
+        let machine = Machine::replay(&journal.load(run).await?)?;
+        if machine.finished().is_some() {
+            return Ok(RunReport::of(&machine));
+        }
+        let fence = journal
+            .acquire(run, self.owner.clone(), self.options.lease)
+            .await?;
+        let history = journal.load(run).await?;
+        let mut session = RunSession::resume(&self.ports, fence, &history)?;
+        self.sweep_earlier_attempts(&session).await;
+        let output = session.machine.output_when_cancelled();
+        session
+            .record(Event::RunFinished {
+                outcome: Outcome::Cancelled,
+                output,
+            })
+            .await?;
+        session.release().await?;
+        Ok(RunReport::of(&session.machine))
+    }
+
+    /// Everything that refuses a run before it exists.
+    async fn preflight(&self, config: &RunConfig) -> Result<(), DriveError> {
+        if config.validate.is_empty() {
+            return Err(DriveError::NoValidation);
+        }
+        for role in [AgentRole::Plan, AgentRole::Implement, AgentRole::Review] {
+            if !self.ports.agents.contains_key(&role) {
+                return Err(DriveError::NoAgent { role });
+            }
+        }
+        let state = self
+            .ports
+            .vcs
+            .state(self.context("preflight", Cancel::never()))
+            .await?;
+        if config.worktree.is_some() {
+            return Ok(());
+        }
+        if let Some(operation) = state.operation {
+            let message = format!("a {operation} is in progress");
+            return Err(VcsError::new(VcsErrorKind::OperationInProgress, message)
+                .with_hint(format!("finish or abort the {operation}"))
+                .with_hint("or work beside it with --worktree")
+                .into());
+        }
+        if !state.dirty.is_empty() {
+            let shown: Vec<String> = state
+                .dirty
+                .iter()
+                .take(5)
+                .map(ToString::to_string)
+                .collect();
+            let more = state.dirty.len().saturating_sub(5);
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            let message = format!("the work tree has changes: {}{more}", shown.join(", "));
+            return Err(VcsError::new(VcsErrorKind::Dirty, message)
+                .with_hint("commit or stash them")
+                .with_hint("or work beside them with --worktree")
+                .into());
+        }
+        Ok(())
+    }
+
+    /// What the run reserves until it ends.
+    fn resources(&self, config: &RunConfig, branch: Option<&BranchName>) -> Vec<String> {
+        let vcs = &self.ports.vcs;
+        let tree = config
+            .worktree
+            .clone()
+            .unwrap_or_else(|| vcs.root().to_string_lossy().into_owned());
+        let mut resources = vec![format!("tree:{tree}")];
+        if let Some(branch) = branch {
+            resources.push(format!(
+                "branch:{}:{branch}",
+                vcs.common_dir().to_string_lossy()
+            ));
+        }
+        resources
+    }
+
+    fn context(&self, mark: &str, cancel: Cancel) -> StepContext {
+        StepContext::new(Arc::clone(&self.ports.clock), mark).with_cancel(cancel)
+    }
+
+    /// Drives a session while its lease is renewed beside it.
+    async fn drive(
+        &self,
+        session: RunSession<'_>,
+        cancel: Cancel,
+    ) -> Result<RunReport, DriveError> {
+        let (lost, lease_lost) = Cancel::new();
+        let renewal = self.renew(session.fence.clone(), lost);
+        let stop = Stop {
+            user: cancel,
+            lease_lost,
+        };
+        let steps = self.run_steps(session, stop);
+        match select(Box::pin(steps), Box::pin(renewal)).await {
+            Either::Left((report, _)) => report,
+            Either::Right((never, _)) => match never {},
+        }
+    }
+
+    /// Renews the lease by a timer until it is lost; then only says so.
+    async fn renew(&self, fence: crate::port::Fence, lost: Canceller) -> std::convert::Infallible {
+        loop {
+            self.ports.clock.sleep(self.options.renew_every).await;
+            if self
+                .ports
+                .journal
+                .renew(&fence, self.options.lease)
+                .await
+                .is_err()
+            {
+                lost.cancel(CancelReason::LeaseLost);
+                return futures::future::pending().await;
+            }
+        }
+    }
+
+    async fn run_steps(
+        &self,
+        mut session: RunSession<'_>,
+        stop: Stop,
+    ) -> Result<RunReport, DriveError> {
+        loop {
+            stop.check_lease()?;
+            while let Some(decision) = session.machine.decision() {
+                session.record(decision).await?;
+            }
+            match session.machine.next() {
+                Next::Do(command) => {
+                    if let Some(stood) = self.step(&mut session, &command, &stop).await? {
+                        session.suspend(stood).await?;
+                        return self.stand(session).await;
+                    }
+                }
+                Next::Wait(wait) => {
+                    if self.answer_gate(&mut session, &wait, &stop).await? {
+                        continue;
+                    }
+                    if session.machine.suspended().is_none() {
+                        session.suspend(wait.into()).await?;
+                    }
+                    return self.stand(session).await;
+                }
+                Next::Finish(outcome) => {
+                    if session.machine.finished().is_none() {
+                        let output = session.machine.output();
+                        session
+                            .record(Event::RunFinished { outcome, output })
+                            .await?;
+                    }
+                    return self.stand(session).await;
+                }
+            }
+        }
+    }
+
+    /// Gives the ownership up and reports.
+    async fn stand(&self, session: RunSession<'_>) -> Result<RunReport, DriveError> {
+        session.release().await?;
+        Ok(RunReport::of(&session.machine))
+    }
+
+    /// Asks a person at once, when there is one.
+    async fn answer_gate(
+        &self,
+        session: &mut RunSession<'_>,
+        wait: &Wait,
+        stop: &Stop,
+    ) -> Result<bool, DriveError> {
+        let (Wait::Human { gate }, Some(human)) = (wait, &self.ports.human) else {
+            return Ok(false);
+        };
+        let Some((pass, tree)) = session.machine.open_gate(gate) else {
+            return Ok(false);
+        };
+        let request = GateRequest {
+            gate: gate.clone(),
+            pass,
+            tree,
+        };
+        let cx = self.context("gate", stop.user.clone());
+        match human.gate(request, cx).await {
+            Ok(Some(answer)) => {
+                session
+                    .record(Event::GateAnswered {
+                        gate: gate.clone(),
+                        answer,
+                    })
+                    .await?;
+                Ok(true)
+            }
+            Ok(None) | Err(_) => Ok(false),
+        }
+    }
+
+    /// Ends what earlier attempts of the open step may have left running: an
+    /// orphan that still edits is the worst case.
+    async fn sweep_earlier_attempts(&self, session: &RunSession<'_>) {
+        let Some(command) = session.machine.command() else {
+            return;
+        };
+        let step = command.step();
+        for attempt in 1..=session.machine.attempts(&step) {
+            self.ports
+                .processes
+                .sweep(&session.mark(&step, attempt))
+                .await;
+        }
+    }
+}
+
+/// The signals that stop any step.
+#[derive(Debug, Clone)]
+struct Stop {
+    user: Cancel,
+    lease_lost: Cancel,
+}
+
+impl Stop {
+    /// Nothing may be recorded any more once the lease is lost.
+    fn check_lease(&self) -> Result<(), DriveError> {
+        if self.lease_lost.reason().is_none() {
+            return Ok(());
+        }
+        let message = "another process has taken the run over";
+        Err(JournalError::new(JournalErrorKind::Fenced, message).into())
+    }
+}
+
+/// Why a step left the run standing.
+#[derive(Debug, Clone)]
+struct Stood {
+    wait: Wait,
+    usage: crate::model::Usage,
+    session: Option<String>,
+}
+
+impl From<Wait> for Stood {
+    fn from(wait: Wait) -> Self {
+        Self {
+            wait,
+            usage: crate::model::Usage::default(),
+            session: None,
+        }
+    }
+}
+
+/// A failed step, with the whole chain of causes as its message.
+fn step_failed(
+    step: &crate::model::StepId,
+    cause: FailureCause,
+    error: &dyn std::error::Error,
+    hints: Vec<String>,
+) -> Wait {
+    Wait::StepFailed {
+        step: step.clone(),
+        cause,
+        error: chain(error),
+        hints,
+    }
+}
+
+/// An error and its causes in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+fn locked(error: JournalError, resource: &str) -> DriveError {
+    match (error.kind, error.holder.clone()) {
+        (JournalErrorKind::Fenced, Some(holder)) => {
+            let (kind, what) = resource.split_once(':').unwrap_or(("", resource));
+            let what = what.rsplit(':').next().unwrap_or(what);
+            let resource = match kind {
+                "tree" => format!("the work tree {what}"),
+                _ => format!("the branch {what}"),
+            };
+            DriveError::Locked { resource, holder }
+        }
+        _ => DriveError::Journal(error),
+    }
+}
+
+/// A time in whole seconds, as commits have them.
+fn whole_seconds(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second()).unwrap_or(at)
+}

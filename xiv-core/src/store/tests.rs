@@ -90,6 +90,7 @@ fn interrupted() -> Event {
     Event::Suspended {
         wait: Wait::Interrupted,
         usage: Usage::default(),
+        session: None,
     }
 }
 

@@ -65,6 +65,7 @@ pub(super) fn branch_prepared() -> Event {
 pub(super) fn implement_started(pass: u32) -> Event {
     Event::StepStarted {
         step: step(&format!("implement#{pass}")),
+        tree: None,
         attempt: 1,
         prompt_sha256: None,
     }
@@ -93,6 +94,7 @@ pub(super) fn suspended(wait: Wait) -> Event {
     Event::Suspended {
         wait,
         usage: Usage::default(),
+        session: None,
     }
 }
 

@@ -184,7 +184,9 @@ impl Teller {
                 Line::new(Mark::Good, "fetch", text)
             }
             (_, Err(reason)) => Line::new(Mark::Bad, "fetch", reason),
-            (FetchOutcome::NotFetched { error }, Ok(())) => Line::new(Mark::Bad, "fetch", error),
+            (FetchOutcome::NotFetched { error, .. }, Ok(())) => {
+                Line::new(Mark::Bad, "fetch", error)
+            }
         }
     }
 

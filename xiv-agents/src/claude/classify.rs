@@ -163,6 +163,9 @@ fn failed(claude: &Claude, result: &Outcome, end: &End) -> AgentError {
     let kind = kind_of(claude, result, &text);
     let mut error = AgentError::new(kind.clone(), format!("claude: {}", one_line(&text)));
     match kind {
+        AgentErrorKind::Other => {
+            error.message += &format!(" ({}, {})", result.subtype, api.map_or("", |api| &api.word))
+        }
         AgentErrorKind::Auth => error = error.with_hint(LOGIN_HINT),
         AgentErrorKind::Unparseable => {
             error.raw = claude.last_answer.as_ref().map(ToString::to_string)

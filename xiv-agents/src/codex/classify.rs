@@ -63,6 +63,11 @@ const TABLE: &[Pattern] = &[
         AgentErrorKind::ContextOverflow
     }),
     row(
+        At::Anywhere,
+        "your prompt was flagged as potentially violating",
+        |_| AgentErrorKind::Refused,
+    ),
+    row(
         At::Start,
         "incomplete response returned, reason: content_filter",
         |_| AgentErrorKind::Refused,

@@ -113,7 +113,7 @@ impl Wire for Responses {
                 )
             }
             Turn::Refuse => {
-                let error = json!({"code": "invalid_prompt", "message": "the request was flagged"});
+                let error = json!({"code": "invalid_prompt", "message": "Invalid prompt: your prompt was flagged as potentially violating our usage policy."});
                 let response = json!({"id": id, "object": "response", "status": "failed", "error": error, "output": []});
                 sse::response(
                     vec![

@@ -523,3 +523,49 @@ async fn peer_an_ignored_schema_is_no_structured_answer() {
         assert_eq!(error.kind, AgentErrorKind::Unparseable, "{}", engine.name);
     }
 }
+
+#[tokio::test]
+async fn peer_what_cannot_work_is_told_apart_from_what_failed() {
+    let scratch = Scratch::new();
+    let nowhere = "01234567-89ab-7cde-8f01-23456789abcd";
+    let lost =
+        request(AgentRole::Plan, &scratch.repo()).with_session(Session::Resume(nowhere.into()));
+    let bad_model = Turn::failure(404, "", "The model `nope` does not exist");
+    for engine in both(&scratch, || Script::always(bad_model.clone())) {
+        let (outcome, ..) = run(&engine, lost.clone()).await;
+        let error = outcome.expect_err(engine.name);
+        assert_eq!(
+            error.kind,
+            AgentErrorKind::Config,
+            "{} unknown session: {error}",
+            engine.name
+        );
+        let (outcome, ..) = run(&engine, request(AgentRole::Plan, &scratch.repo())).await;
+        let error = outcome.expect_err(engine.name);
+        assert_eq!(
+            error.kind,
+            AgentErrorKind::Config,
+            "{} unknown model: {error}",
+            engine.name
+        );
+    }
+    for engine in both(&scratch, || Script::always(Turn::Refuse)) {
+        let (outcome, ..) = run(&engine, request(AgentRole::Plan, &scratch.repo())).await;
+        let error = outcome.expect_err(engine.name);
+        assert_eq!(
+            error.kind,
+            AgentErrorKind::Refused,
+            "{}: {error}",
+            engine.name
+        );
+    }
+    let long = AgentRequest {
+        prompt: "x ".repeat(600_000),
+        ..request(AgentRole::Plan, &scratch.repo())
+    };
+    if let Some(engine) = codex(&scratch, Script::always(Turn::text("hm"))) {
+        let (outcome, ..) = run(&engine, long).await;
+        let error = outcome.expect_err("too long");
+        assert_eq!(error.kind, AgentErrorKind::ContextOverflow, "{error}");
+    }
+}

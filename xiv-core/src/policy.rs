@@ -7,6 +7,7 @@ pub mod extract;
 pub mod feedback;
 pub mod fetch_gate;
 pub mod gaps;
+pub mod guard;
 pub mod message;
 pub mod progress;
 pub mod redact;

@@ -21,9 +21,12 @@ compile_error!(
 
 mod clock;
 pub mod detect;
+pub mod guard;
 pub mod process;
 mod processes;
 pub mod sweep;
+mod validate;
 
 pub use clock::{SystemClock, new_run_id, new_seed};
 pub use processes::SystemProcesses;
+pub use validate::ShellValidator;

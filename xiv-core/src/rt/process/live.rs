@@ -22,6 +22,7 @@ use super::spec::{ProcessSpec, Stop};
 use super::tail::Tail;
 use super::transcript::Transcript;
 use crate::port::{StepContext, StepEvent};
+use crate::rt::guard::TryLog;
 use crate::rt::sweep::{MARK_VARIABLE, MarkKey, Sweeper, start_time};
 
 /// How long the pipes may stay open after the leader's exit before whoever
@@ -42,8 +43,8 @@ pub(super) type OnLine<'a> = &'a mut (dyn FnMut(Line<'_>) -> Flow + Send);
 /// lingers, it is stopped as [`Stop`] says; its lines are still read meanwhile.
 /// The context's mark is set and swept unless the spec has a mark of its own:
 /// nothing that carries it is left when this returns, and a child that holds a
-/// pipe delays that by half a second at most. Emits
-/// [`StepEvent::Started`](crate::port::StepEvent).
+/// pipe delays that by half a second at most. Emits [`StepEvent::Started`], and
+/// a [`StepEvent::Denied`] for everything that the shims refused.
 ///
 /// # Errors
 /// [`StartError`] when the program did not start; whatever happens later is in
@@ -68,14 +69,12 @@ pub async fn run(
             session: None,
         });
     };
-    drive(
-        spec,
-        Framing::Lines,
-        on_line,
-        cx.cancel.clone().map(drop),
-        started,
-    )
-    .await
+    let cancelled = cx.cancel.clone().map(drop);
+    let finished = drive(spec, Framing::Lines, on_line, cancelled, started).await?;
+    for refused in &finished.tries {
+        cx.events.emit(refused.to_event());
+    }
+    Ok(finished)
 }
 
 /// [`run`] without a step: stopped when `cancelled` completes, marked only if
@@ -146,7 +145,8 @@ struct Live {
     tail: Tail,
     transcript: Option<Transcript>,
     stop: Stop,
-    marked: bool,
+    /// None for a program that belongs to no step.
+    tries: Option<TryLog>,
     phase: Phase,
     started: Instant,
     lasted: Option<Duration>,
@@ -187,7 +187,6 @@ impl Live {
             transcript,
             ..
         } = spec;
-        let marked = mark.is_some();
         let (mut env, sweeper) = (
             spec.env,
             match &mark {
@@ -195,10 +194,11 @@ impl Live {
                 None => Sweeper::unmarked(keep),
             },
         );
-        if let Some(key) = mark {
+        let tries = mark.map(|key| {
             let mark = key.appended_to(env.get(MARK_VARIABLE));
             env.set(MARK_VARIABLE, mark);
-        }
+            TryLog::open(env.get("PATH"), key)
+        });
         let started = Instant::now();
         let Launched {
             mut child,
@@ -230,7 +230,7 @@ impl Live {
             tail: Tail::new(limits.stderr_tail),
             transcript,
             stop,
-            marked,
+            tries,
             phase: Phase::Running,
             started,
             lasted: None,
@@ -263,6 +263,10 @@ impl Live {
                 }
             }
         }
+    }
+
+    fn is_marked(&self) -> bool {
+        self.tries.is_some()
     }
 
     fn is_over(&self) -> bool {
@@ -372,7 +376,7 @@ impl Live {
                 };
                 false
             }
-            Phase::Draining { .. } if self.marked || self.ended != Ended::Exited => {
+            Phase::Draining { .. } if self.is_marked() || self.ended != Ended::Exited => {
                 self.end_group().await;
                 self.phase = Phase::LastRead {
                     until: Instant::now() + LAST_READ,
@@ -386,7 +390,7 @@ impl Live {
     /// Ends what is left of the group and sweeps. An unmarked program that
     /// ended by itself may leave servers behind, as git does.
     async fn end_group(&mut self) {
-        if !self.marked && self.ended == Ended::Exited && self.status.is_some() {
+        if !self.is_marked() && self.ended == Ended::Exited && self.status.is_some() {
             self.group.release();
             return;
         }
@@ -414,6 +418,7 @@ impl Live {
             dropped,
             duration: self.lasted.unwrap_or_else(|| self.started.elapsed()),
             swept: self.group.take_swept(),
+            tries: self.tries.map(|log| log.new_tries()).unwrap_or_default(),
             transcript_error: self.transcript.take().and_then(Transcript::finish),
         }
     }

@@ -30,4 +30,5 @@ pub use output::{Captured, output};
 pub use program::{Program, ProgramNotFound};
 pub use report::{Ended, Exit, Finished, Flow, StartError};
 pub use spec::{Limits, ProcessSpec, StderrMode, Stop, StopSignal};
+pub(crate) use tail::Tail;
 pub use transcript::{Redactor, Transcript};

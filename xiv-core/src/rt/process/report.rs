@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::program::ProgramNotFound;
+use crate::rt::guard::Try;
 use crate::rt::sweep::{InvalidMark, Swept};
 
 /// What the caller makes of a line.
@@ -62,6 +63,8 @@ pub struct Finished {
     pub duration: Duration,
     /// What the sweep ended.
     pub swept: Vec<Swept>,
+    /// What the program and its children tried and were refused by the shims.
+    pub tries: Vec<Try>,
     /// Why the transcript is incomplete.
     pub transcript_error: Option<io::Error>,
 }

@@ -145,3 +145,6 @@ impl RunFacts {
 fn decision_on(gate: &str) -> String {
     format!("a decision on {gate}")
 }
+
+#[cfg(test)]
+mod tests;

@@ -164,3 +164,6 @@ pub fn blob_references(body: &str) -> HashSet<BlobId> {
         .filter_map(|word| BlobId::parse(word).ok())
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

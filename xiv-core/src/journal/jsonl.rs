@@ -210,3 +210,6 @@ pub fn from_jsonl(text: &str) -> Result<RunExport, JsonlError> {
         events,
     })
 }
+
+#[cfg(test)]
+mod tests;

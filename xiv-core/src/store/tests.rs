@@ -4,16 +4,23 @@
     reason = "the tests look at the files that the store leaves"
 )]
 
+mod format;
+mod projections;
+mod random;
+mod transfer;
+
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::executor::block_on;
 
-use super::SqliteStore;
+use jiff::Timestamp;
+
+use super::{DATABASE_FILE, SqliteStore};
 use crate::flow::{Event, Wait};
-use crate::model::{RunId, Usage};
+use crate::model::{ImplementOutput, Outcome, RunId, Usage};
 use crate::port::{
     Clock as _, Fence, Journal as _, JournalErrorKind, NewRun, OwnerId, Processes as _,
 };
@@ -37,8 +44,21 @@ impl Place {
         }
     }
 
-    fn state(&self) -> std::path::PathBuf {
+    fn state(&self) -> PathBuf {
         self.dir.path().join("state")
+    }
+
+    fn database(&self) -> PathBuf {
+        self.state().join(DATABASE_FILE)
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// When a record that was made first of all was made.
+    fn started_at(&self) -> Timestamp {
+        ManualClock::new().now()
     }
 
     fn open(&self) -> SqliteStore {
@@ -92,6 +112,32 @@ fn interrupted() -> Event {
         usage: Usage::default(),
         session: None,
     }
+}
+
+fn finished(run: &RunId, outcome: Outcome) -> Event {
+    let output = ImplementOutput {
+        branch: None,
+        head_sha: None,
+        issue_key: None,
+        title: String::new(),
+        acceptance_criteria: Vec::new(),
+        summary: String::new(),
+        review_verdict: None,
+        known_gaps: Vec::new(),
+        outstanding: Vec::new(),
+        evidence: Vec::new(),
+        review_failures: Vec::new(),
+        incoherent: false,
+        outcome,
+        passes: 1,
+        run_id: run.clone(),
+        usage: Usage::default(),
+        worktree: None,
+        paused_until: None,
+        failed_step: None,
+        error: None,
+    };
+    Event::RunFinished { outcome, output }
 }
 
 fn mode(path: &Path) -> u32 {

@@ -30,7 +30,7 @@ const LEASE: Duration = Duration::from_secs(30);
 /// When a rule is broken.
 pub async fn journal<N, O, J>(new: N)
 where
-    N: Fn(ManualClock) -> O,
+    N: Fn(ManualClock) -> O + Send + Sync,
     O: Fn(FakeProcesses) -> J + Send + Sync + 'static,
     J: Journal,
 {

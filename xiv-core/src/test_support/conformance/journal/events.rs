@@ -8,7 +8,7 @@ use crate::journal::encode;
 use crate::model::Outcome;
 use crate::port::{BlobId, Clock as _, JournalErrorKind};
 
-pub(super) async fn cases(new: &impl Fn() -> World) {
+pub(super) async fn cases(new: &(impl Fn() -> World + Sync)) {
     events_come_back_as_they_were_appended(&new()).await;
     a_number_is_given_once(&new()).await;
     nothing_follows_the_end(&new()).await;

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use super::{LEASE, Process, World, assert_fenced, run_id};
 use crate::port::Fence;
 
-pub(super) async fn cases(new: &impl Fn() -> World) {
+pub(super) async fn cases(new: &(impl Fn() -> World + Sync)) {
     a_living_owner_keeps_its_run(&new()).await;
     a_lease_ends_unless_it_is_renewed(&new()).await;
     a_dead_owner_is_succeeded_at_once(&new()).await;

@@ -8,7 +8,7 @@ use crate::journal::RunFacts;
 use crate::model::{Outcome, StepId};
 use crate::port::{Clock as _, Fence, RunStatus, RunSummary};
 
-pub(super) async fn cases(new: &impl Fn() -> World) {
+pub(super) async fn cases(new: &(impl Fn() -> World + Sync)) {
     an_empty_journal_lists_nothing(&new()).await;
     the_newest_comes_first(&new()).await;
     a_run_is_running_while_somebody_drives_it(&new()).await;

@@ -8,7 +8,7 @@ use crate::port::Clock as _;
 const TREE: &str = "tree:/home/me/repo";
 const BRANCH: &str = "branch:/home/me/repo/.git:feat/key-1";
 
-pub(super) async fn cases(new: &impl Fn() -> World) {
+pub(super) async fn cases(new: &(impl Fn() -> World + Sync)) {
     a_resource_has_one_run(&new()).await;
     a_lock_outlives_its_driver(&new()).await;
     the_end_gives_everything_up(&new()).await;

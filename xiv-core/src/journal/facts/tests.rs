@@ -20,6 +20,7 @@ fn started(id: &str) -> Event {
         step: step(id),
         attempt: 1,
         prompt_sha256: None,
+        tree: None,
     }
 }
 
@@ -27,6 +28,7 @@ fn suspended(wait: Wait) -> Event {
     Event::Suspended {
         wait,
         usage: Usage::default(),
+        session: None,
     }
 }
 

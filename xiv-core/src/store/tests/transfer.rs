@@ -157,6 +157,7 @@ fn blobs_go_with_the_last_run_that_names_them() {
             step: crate::model::StepId::parse("plan").expect("a step"),
             attempt: 1,
             prompt_sha256: Some(used.to_string()),
+            tree: None,
         };
         let appended = store.append(&fence, 1, place.now(), &event).await;
         appended.expect("appended");

@@ -4,4 +4,6 @@
     reason = "tests read files and start programs; the purity rules are for the core itself"
 )]
 
+#[cfg(feature = "test-support")]
+mod conformance;
 mod tidy;

@@ -51,11 +51,11 @@ fn prepare(
     root: &Path,
     request: &BranchRequest,
 ) -> Result<PreparedBranch, VcsError> {
-    if request.isolate.is_none() {
-        check_clean(repo, root)?;
-    }
     let branch = &request.branch;
     let target = request.isolate.as_deref().unwrap_or(root);
+    if repo.has_work_tree(target) {
+        check_clean(repo, target)?;
+    }
     let head = repo.head(root);
     let (base, base_commit) = match &request.base {
         Some(base) => (base.clone(), repo.resolve(base)),
@@ -80,7 +80,12 @@ fn prepare(
         }
         repo.branches.insert(branch.clone(), base_commit.clone());
     }
-    repo.check_out(target, branch)?;
+    if let Err(error) = repo.check_out(target, branch) {
+        if !reused {
+            repo.branches.remove(branch);
+        }
+        return Err(error);
+    }
     let start = branch_head(repo, branch)?;
     let start_tree = repo.commits[&start].tree.clone();
     let behind = repo.between(&start, &base_commit).len();
@@ -168,17 +173,38 @@ fn is_planned(repo: &Repo, commit: &CommitId, plan: &CommitPlan) -> bool {
     })
 }
 
-fn commit(repo: &mut Repo, plan: &CommitPlan) -> Result<Committed, VcsError> {
+fn probe(repo: &Repo, plan: &CommitPlan) -> Result<CommitProbe, VcsError> {
     let head = branch_head(repo, &plan.branch)?;
-    if head != plan.expected {
-        let message = format!("{} is at {head}, not at {}", plan.branch, plan.expected);
-        return Err(VcsError::new(VcsErrorKind::RefMoved, message));
+    let mut history = repo.ancestry(&head).into_iter();
+    Ok(
+        match history.find(|commit| is_planned(repo, commit, plan)) {
+            Some(found) => CommitProbe::Found(found),
+            None if head == plan.expected => CommitProbe::Absent,
+            None => CommitProbe::Moved(head),
+        },
+    )
+}
+
+fn commit(repo: &mut Repo, plan: &CommitPlan) -> Result<Committed, VcsError> {
+    match probe(repo, plan)? {
+        CommitProbe::Found(commit) => Ok(Committed {
+            commit,
+            warnings: Vec::new(),
+        }),
+        CommitProbe::Absent => make_commit(repo, plan),
+        CommitProbe::Moved(head) => {
+            let message = format!("{} is at {head}, not at {}", plan.branch, plan.expected);
+            Err(VcsError::new(VcsErrorKind::RefMoved, message))
+        }
     }
+}
+
+fn make_commit(repo: &mut Repo, plan: &CommitPlan) -> Result<Committed, VcsError> {
     repo.files_of(&plan.tree)?;
     repo.files_at(&plan.parent)?;
     if let Some(backup) = &plan.backup_ref {
         check_own_ref(backup)?;
-        repo.refs.insert(backup.clone(), head.to_string());
+        repo.refs.insert(backup.clone(), plan.expected.to_string());
     }
     let commit = repo.store_commit(FakeCommit {
         parent: Some(plan.parent.clone()),
@@ -195,7 +221,8 @@ fn commit(repo: &mut Repo, plan: &CommitPlan) -> Result<Committed, VcsError> {
 }
 
 fn check_own_ref(name: &str) -> Result<(), VcsError> {
-    if name.starts_with("refs/xiv/") {
+    let below = name.strip_prefix("refs/xiv/");
+    if below.is_some_and(|rest| BranchName::parse(rest).is_ok()) {
         Ok(())
     } else {
         Err(refused(format!("{name} is not a ref of xiv")))
@@ -348,17 +375,8 @@ impl Vcs for FakeVcs {
         plan: &CommitPlan,
         _cx: StepContext,
     ) -> Result<CommitProbe, VcsError> {
-        self.operate(VcsOp::ProbeCommit, |repo| {
-            let head = branch_head(repo, &plan.branch)?;
-            Ok(if is_planned(repo, &head, plan) {
-                CommitProbe::Found(head)
-            } else if head == plan.expected {
-                CommitProbe::Absent
-            } else {
-                CommitProbe::Moved(head)
-            })
-        })
-        .await
+        self.operate(VcsOp::ProbeCommit, |repo| probe(repo, plan))
+            .await
     }
 
     async fn commit(&self, plan: &CommitPlan, _cx: StepContext) -> Result<Committed, VcsError> {

@@ -285,6 +285,13 @@ impl Repo {
                 return Ok(());
             }
             let old = self.tracked(root);
+            let untracked = |path: &&RepoPath| !old.contains_key(*path) && new.contains_key(*path);
+            if let Some(path) = work_tree.files.keys().find(untracked) {
+                return Err(VcsError::new(
+                    VcsErrorKind::Refused,
+                    format!("checking {branch} out would overwrite the untracked file {path}"),
+                ));
+            }
             let work_tree = self.work_tree(root);
             work_tree.files.retain(|path, _| !old.contains_key(path));
             work_tree.files.extend(new);

@@ -84,6 +84,14 @@ impl Host {
         for (name, value) in &request.env {
             environment.set(name, value);
         }
+        // Bash at its first level may take itself for a remote login and read `~/.bashrc`, which can put
+        // other folders before the guard's.
+        let level = environment
+            .get("SHLVL")
+            .and_then(|level| level.to_str()?.parse::<u32>().ok());
+        if level.is_none_or(|level| level == 0) {
+            environment.set("SHLVL", "1");
+        }
         environment
     }
 

@@ -569,3 +569,59 @@ async fn peer_what_cannot_work_is_told_apart_from_what_failed() {
         assert_eq!(error.kind, AgentErrorKind::ContextOverflow, "{error}");
     }
 }
+
+#[tokio::test]
+async fn peer_tools_see_the_guarded_environment() {
+    let scratch = Scratch::new();
+    // a login shell would read these and lose the guard folder
+    for profile in [
+        ".bash_profile",
+        ".profile",
+        ".bashrc",
+        ".zprofile",
+        ".zshrc",
+    ] {
+        let path = scratch.path("home").join(profile);
+        std::fs::write(path, "export PATH=/usr/local/bin:/usr/bin:/bin\n").expect("a profile");
+    }
+    let guard = scratch.path("guard");
+    std::fs::create_dir(&guard).expect("a folder");
+    let shim = guard.join("git");
+    std::fs::write(&shim, "#!/bin/sh\n").expect("a shim");
+    std::fs::set_permissions(&shim, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("a mode");
+    let path = format!(
+        "{}:{}",
+        guard.display(),
+        std::env::var("PATH").expect("PATH")
+    );
+    let pair = [
+        ("GIT_CONFIG_COUNT", "1"),
+        ("GIT_CONFIG_KEY_0", "gc.auto"),
+        ("GIT_CONFIG_VALUE_0", "0"),
+    ];
+    let script = || {
+        Script::turns([
+            Turn::run(
+                "{ command -v git; echo \"$GIT_CONFIG_COUNT $GIT_CONFIG_KEY_0 $GIT_CONFIG_VALUE_0\"; } > seen",
+            ),
+            Turn::structured(json!({"summary": "done", "filesChanged": [], "evidence": []})),
+        ])
+    };
+    for engine in both(&scratch, script) {
+        let mut asked = request(AgentRole::Implement, &scratch.repo());
+        asked.env.insert("PATH".into(), path.clone());
+        asked
+            .env
+            .extend(pair.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let (outcome, ..) = run(&engine, asked).await;
+        outcome.expect(engine.name);
+        let seen = std::fs::read_to_string(scratch.repo().join("seen")).expect("the tool ran");
+        assert_eq!(
+            seen,
+            format!("{}\n1 gc.auto 0\n", shim.display()),
+            "{}",
+            engine.name
+        );
+    }
+}

@@ -29,14 +29,14 @@ fn listed(diff: &TreeDiff) -> Vec<String> {
         .collect()
 }
 
-#[tokio::test]
-async fn shows_every_kind_of_change() {
+/// One change of every kind.
+async fn every_kind_of_change() -> TreeDiff {
     let world = World::new();
     world.write("gone.txt", "g\n");
     world.write("old name.txt", "1\n2\n3\n4\n5\n6\n");
     world.write("kind", "file\n");
     world.write("mode.sh", "m\n");
-    let diff = diff_of(&world, |world| {
+    diff_of(&world, |world| {
         world.write("a.txt", "one\ntwo");
         world.remove("gone.txt");
         world.write("new\nline", "--- a/x\n+++ b/x\ndiff --git a/x b/x\n");
@@ -48,7 +48,12 @@ async fn shows_every_kind_of_change() {
         world.write("bin", b"\0\x01");
         world.write("ümlaut", "u\n");
     })
-    .await;
+    .await
+}
+
+#[tokio::test]
+async fn lists_every_kind_of_change() {
+    let diff = every_kind_of_change().await;
     assert_eq!(
         listed(&diff),
         [
@@ -62,6 +67,11 @@ async fn shows_every_kind_of_change() {
             "ümlaut +1 -0",
         ]
     );
+}
+
+#[tokio::test]
+async fn shows_every_kind_of_change() {
+    let diff = every_kind_of_change().await;
     let text = String::from_utf8(diff.patch).expect("text");
     insta::assert_snapshot!(text.replace('\t', "<TAB>"), @r#"
     diff --git a/a.txt b/a.txt

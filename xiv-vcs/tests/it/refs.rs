@@ -60,8 +60,15 @@ async fn nothing_moved_is_nothing_to_put_back() {
     assert_eq!(error.kind, VcsErrorKind::RefMoved);
 }
 
+/// A name, git commands, and the refs that they move.
+type Deed = (
+    &'static str,
+    &'static [&'static [&'static str]],
+    &'static [&'static str],
+);
+
 /// What a reviewer might do although it must not.
-const DEEDS: &[(&str, &[&[&str]], &[&str])] = &[
+const DEEDS: &[Deed] = &[
     (
         "commits",
         &[&["commit", "-q", "--allow-empty", "-m", "r"]],

@@ -8,8 +8,11 @@ use xiv_core::port::{Vcs as _, VcsErrorKind};
 
 use crate::world::{World, cx, name, snapshot};
 
+/// A name, and what is done to a furnished repository.
+type Case = (&'static str, fn(&World));
+
 /// Work trees in which git's own `add --all` does the right thing.
-const CASES: &[(&str, fn(&World))] = &[
+const CASES: &[Case] = &[
     ("clean", |_| {}),
     ("modified", |w| w.write("a.txt", "two\n")),
     ("untracked", |w| w.write("new/deep/b.txt", "b\n")),

@@ -57,11 +57,17 @@ fn number(digits: &[u8]) -> Option<u32> {
 mod tests {
     use super::{Changed, parse};
 
+    fn with_nulls(text: &str) -> Vec<u8> {
+        text.replace('|', "\0").into_bytes()
+    }
+
     #[test]
     fn counts_are_matched_to_their_files() {
-        let printed = b":100644 100644 a b M\0x\ty\0:100644 100644 a b R090\0old\0new\0\
-            :100644 120000 a b T\0t\0:000000 100644 0 b A\0bin\0\
-            1\t2\tx\ty\03\t0\t\0old\0new\01\t1\tt\0-\t-\tbin\0";
+        let printed = with_nulls(
+            ":100644 100644 a b M|x\ty|:100644 100644 a b R090|old|new|\
+             :100644 120000 a b T|t|:000000 100644 0 b A|bin|\
+             1\t2\tx\ty|3\t0\t|old|new|1\t1\tt|-\t-\tbin|",
+        );
         let file = |path: &str, retyped, lines| Changed {
             path: path.into(),
             retyped,
@@ -73,13 +79,17 @@ mod tests {
             file("t", true, Some((1, 1))),
             file("bin", false, None),
         ];
-        assert_eq!(parse(printed), Some(want));
+        assert_eq!(parse(&printed), Some(want));
     }
 
     #[test]
     fn nothing_is_no_change_and_half_a_record_is_an_error() {
         assert_eq!(parse(b""), Some(vec![]));
-        assert_eq!(parse(b":100644 100644 a b M\0x\0"), None);
-        assert_eq!(parse(b":100644 100644 a b M\0x\01\t1\tx\0more\0"), None);
+        for broken in [
+            ":100644 100644 a b M|x|",
+            ":100644 100644 a b M|x|1\t1\tx|more|",
+        ] {
+            assert_eq!(parse(&with_nulls(broken)), None, "{broken}");
+        }
     }
 }

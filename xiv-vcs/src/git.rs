@@ -262,7 +262,8 @@ impl Vcs for GitEngine {
         let fresh = match commit::probe(&self.inner.repo, plan)? {
             CommitProbe::Found(_) => None,
             CommitProbe::Absent => {
-                Some(until_stopped(&cx, commit::create(&self.inner.git, plan)).await?)
+                let Inner { repo, git, .. } = &*self.inner;
+                Some(until_stopped(&cx, commit::create(repo, git, plan)).await?)
             }
             CommitProbe::Moved(to) => return Err(commit::moved(plan, &to)),
         };

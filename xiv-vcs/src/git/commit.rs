@@ -5,6 +5,7 @@
 //! whatever was written after the gate stays out and is what `git status`
 //! shows afterwards.
 
+use std::path::Path;
 use std::time::Duration;
 
 use xiv_core::model::CommitId;
@@ -55,7 +56,14 @@ fn is_planned(facts: &CommitFacts, plan: &CommitPlan) -> bool {
 
 /// Makes the commit object; no ref moves yet. Signing may ask for a
 /// passphrase, so this part can be cancelled.
-pub(super) async fn create(git: &Git, plan: &CommitPlan) -> Result<CommitId, VcsError> {
+pub(super) async fn create(
+    repo: &Repo,
+    git: &Git,
+    plan: &CommitPlan,
+) -> Result<CommitId, VcsError> {
+    if let Some(operation) = repo.operation() {
+        return Err(under_way(&operation, repo.root()));
+    }
     identity::check(git).await?;
     let date = format!("@{} +0000", plan.date.as_second());
     let sign = git
@@ -107,6 +115,20 @@ pub(super) async fn complete(
         warnings: refresh_index(repo, git, wait, plan, &commit).await?,
         commit,
     })
+}
+
+/// The error for an operation that somebody began and did not finish. Its way
+/// out is the one that leaves the files as they are.
+fn under_way(operation: &str, root: &Path) -> VcsError {
+    let end = match operation {
+        "bisect" => "bisect reset HEAD".to_owned(),
+        other => format!("{other} --quit"),
+    };
+    VcsError::new(
+        VcsErrorKind::OperationInProgress,
+        format!("a {operation} is under way in `{}`", root.display()),
+    )
+    .with_hint(format!("end it and keep the files: git {end}"))
 }
 
 /// Moves the branch to the commit, keeping the agent's own ones reachable.

@@ -82,7 +82,12 @@ impl Preparing<'_> {
             ))
             .with_hint("name the base with --base or `base` in xiv.toml")
         };
-        for candidate in [format!("refs/heads/{name}"), name.to_owned()] {
+        // a clone of one branch may know the base by its remote only
+        for candidate in [
+            format!("refs/heads/{name}"),
+            name.to_owned(),
+            format!("refs/remotes/origin/{name}"),
+        ] {
             let resolved = self
                 .git
                 .read(["rev-parse", "--verify", "--quiet", "--end-of-options"])

@@ -176,9 +176,7 @@ pub(super) async fn restore(
         moves.push(RefMove {
             name: branch_ref(&guard.branch),
             from: guard.commit.to_string(),
-            to: now
-                .as_ref()
-                .map_or_else(|| "nothing".to_owned(), CommitId::to_string),
+            to: now.as_ref().map_or_else(String::new, CommitId::to_string),
         });
         let update = Update {
             name: branch_ref(&guard.branch),
@@ -189,14 +187,11 @@ pub(super) async fn restore(
     }
     let head = repo.head()?;
     if place(&head) != place(&guard.head) {
-        moves.insert(
-            0,
-            RefMove {
-                name: "HEAD".to_owned(),
-                from: place(&guard.head),
-                to: place(&head),
-            },
-        );
+        moves.push(RefMove {
+            name: "HEAD".to_owned(),
+            from: place(&guard.head),
+            to: place(&head),
+        });
         put_head_back(repo, git, wait, &head, &guard.head).await?;
     }
     Ok(moves)
@@ -207,7 +202,7 @@ fn place(head: &HeadState) -> String {
     match (&head.branch, &head.commit) {
         (Some(branch), _) => branch_ref(branch),
         (None, Some(commit)) => commit.to_string(),
-        (None, None) => "nothing".to_owned(),
+        (None, None) => String::new(),
     }
 }
 

@@ -216,6 +216,22 @@ async fn conflicts_left_in_the_index_do_not_survive_the_commit() {
 }
 
 #[tokio::test]
+async fn an_unfinished_operation_is_not_committed_into() {
+    let world = World::new();
+    let start = world.commit_of("HEAD");
+    let engine = prepared(&world).await;
+    world.write("b.txt", "b\n");
+    let plan = world.plan(&snapshot(&engine).await, &start, "X-1: do it");
+    world.git(["branch", "other"]);
+    world.git(["bisect", "start"]);
+    let error = engine.commit(&plan, cx()).await.expect_err("a bisection");
+    assert_eq!(error.kind, VcsErrorKind::OperationInProgress);
+    assert_eq!(world.commit_of("HEAD"), start);
+    world.git(["bisect", "reset"]);
+    engine.commit(&plan, cx()).await.expect("a commit");
+}
+
+#[tokio::test]
 async fn a_locked_index_is_a_warning_and_the_lock_stays() {
     let world = World::new();
     let start = world.commit_of("HEAD");
@@ -250,15 +266,17 @@ async fn the_message_hook_may_edit_refuse_and_touch_files_but_not_the_commit() {
     let world = World::new();
     let start = world.commit_of("HEAD");
     let engine = prepared(&world).await;
-    let plain = engine
-        .final_message("X-1: do it  \n\n\n\nBody", cx())
-        .await
-        .expect("a message");
-    assert_eq!(plain, "X-1: do it\n\nBody\n");
+    for message in ["X-1: do it", "X-1: do it\n\nBody\n"] {
+        let plain = engine
+            .final_message(message, cx())
+            .await
+            .expect("a message");
+        assert_eq!(plain, message, "without a hook it stays as it is");
+    }
 
     world.executable(
         ".git/hooks/commit-msg",
-        "#!/bin/sh\necho 'Change-Id: I1' >>\"$1\"\necho sneaky >sneaky.txt\ngit add sneaky.txt\n",
+        "#!/bin/sh\nprintf '\\n\\n\\nChange-Id: I1  \\n' >>\"$1\"\necho sneaky >sneaky.txt\ngit add sneaky.txt\n",
     );
     world.write("b.txt", "b\n");
     let tree = snapshot(&engine).await;
@@ -274,7 +292,7 @@ async fn the_message_hook_may_edit_refuse_and_touch_files_but_not_the_commit() {
         .final_message("X-1: do it", noisy)
         .await
         .expect("a message");
-    assert_eq!(message, "X-1: do it\nChange-Id: I1\n");
+    assert_eq!(message, "X-1: do it\n\nChange-Id: I1\n");
     assert_eq!(warnings.lock().expect("not poisoned").len(), 1);
     assert_eq!(
         world.index_bytes(),

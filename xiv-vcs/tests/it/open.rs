@@ -21,6 +21,32 @@ async fn the_root_is_found_from_a_subfolder() {
 }
 
 #[tokio::test]
+async fn a_submodule_is_a_repository_of_its_own() {
+    let world = World::new();
+    let origin = world.beside("origin");
+    std::fs::create_dir(&origin).expect("a folder");
+    world.git_in(&origin, ["init", "-q"]);
+    world.git_in(&origin, ["commit", "-q", "--allow-empty", "-m", "s1"]);
+    world.git([
+        "submodule".as_ref(),
+        "--quiet".as_ref(),
+        "add".as_ref(),
+        origin.as_os_str(),
+        "sub".as_ref(),
+    ]);
+    world.write("sub/x", "x");
+    let engine = GitEngine::open(&world.at("sub"), world.options())
+        .await
+        .expect("it opens");
+    assert_eq!(engine.root(), world.at("sub"));
+    let tree = engine.snapshot(cx()).await.expect("a snapshot").tree;
+    assert_eq!(
+        world.git_in(&world.at("sub"), ["ls-tree", "--name-only", tree.as_str()]),
+        "x"
+    );
+}
+
+#[tokio::test]
 async fn no_repository_is_said_with_git_as_the_cause() {
     let world = World::new();
     let plain = world.beside("plain");

@@ -106,6 +106,17 @@ async fn the_base_may_be_a_branch_a_tag_or_a_commit() {
 }
 
 #[tokio::test]
+async fn a_base_may_be_known_by_its_remote_only() {
+    let world = World::new();
+    let first = world.commit_of("HEAD");
+    world.git(["update-ref", "refs/remotes/origin/trunk", "HEAD"]);
+    let mut wanted = request("feat/x");
+    wanted.base = Some("trunk".to_owned());
+    let ready = world.engine().await.prepare(wanted, cx()).await;
+    assert_eq!(ready.expect("ready").start, first);
+}
+
+#[tokio::test]
 async fn a_detached_head_is_fine() {
     let world = World::new();
     world.git(["checkout", "-q", "--detach"]);
@@ -296,6 +307,25 @@ async fn a_taken_place_is_refused() {
         world.git(["branch", "--format=%(refname)", "--list", "feat/y"]),
         ""
     );
+}
+
+#[tokio::test]
+async fn runs_in_several_work_trees_do_not_disturb_each_other() {
+    let world = World::new();
+    let options = world.options().with_lock_wait(Duration::from_secs(30));
+    let engine = xiv_vcs::GitEngine::open(world.root(), options)
+        .await
+        .expect("it opens");
+    let prepared = futures::future::join_all((0..6).map(|n| {
+        let mut wanted = request(&format!("feat/{n}"));
+        wanted.isolate = Some(world.beside(&format!("tree-{n}")));
+        engine.prepare(wanted, cx())
+    }))
+    .await;
+    for ready in prepared {
+        let ready = ready.expect("ready");
+        assert!(ready.root.join("a.txt").exists());
+    }
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ const DEEDS: &[Deed] = &[
             &["commit", "-q", "--allow-empty", "-m", "r"],
             &["branch", "-q", "-f", "feat/x", "mine"],
         ],
-        &["HEAD", "refs/heads/feat/x"],
+        &["refs/heads/feat/x", "HEAD"],
     ),
     (
         "deletes the branch",
@@ -96,7 +96,7 @@ const DEEDS: &[Deed] = &[
             &["checkout", "-q", "main"],
             &["branch", "-q", "-D", "feat/x"],
         ],
-        &["HEAD", "refs/heads/feat/x"],
+        &["refs/heads/feat/x", "HEAD"],
     ),
     (
         "deletes it under HEAD",

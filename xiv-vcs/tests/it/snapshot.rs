@@ -3,6 +3,8 @@
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use xiv_core::port::{Vcs as _, VcsErrorKind};
 
@@ -178,6 +180,15 @@ const CASES: &[Case] = &[
     ("sparse checkout", |w| {
         w.git(["sparse-checkout", "set", "--cone", "dir"]);
         w.write("dir/b.txt", "changed\n");
+    }),
+    ("sparse index", |w| {
+        w.git(["sparse-checkout", "set", "--cone", "--sparse-index", "none"]);
+        w.write("a.txt", "changed\n");
+    }),
+    ("sparse checkout without cone", |w| {
+        w.git(["sparse-checkout", "set", "--no-cone", "/dir/"]);
+        w.write("dir/b.txt", "changed\n");
+        w.write("dir/new", "new\n");
     }),
     ("a tracked xiv.toml", |w| {
         w.write("xiv.toml", "base = \"main\"\n");
@@ -432,6 +443,31 @@ async fn runs_during_somebody_elses_index_lock() {
         world.at(".git/index.lock").exists(),
         "it is not ours to remove"
     );
+}
+
+#[tokio::test]
+async fn files_that_come_and_go_meanwhile_are_no_error() {
+    let world = furnished();
+    let engine = world.engine().await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let (seen, folder) = (Arc::clone(&stop), world.at("busy"));
+    let writer = std::thread::spawn(move || {
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for n in (0..50).cycle() {
+            let path = folder.join(n.to_string());
+            std::fs::write(&path, "x").expect("a file");
+            std::fs::remove_file(folder.join(((n + 25) % 50).to_string())).ok();
+            if seen.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+    });
+    for _ in 0..15 {
+        let names = world.names(&snapshot(&engine).await);
+        assert!(names.contains("dir/sub/c.txt"), "{names}");
+    }
+    stop.store(true, Ordering::Relaxed);
+    writer.join().expect("the writer ends");
 }
 
 #[tokio::test]

@@ -25,8 +25,7 @@ pub mod guard;
 pub mod process;
 mod processes;
 pub mod sweep;
-mod validate;
+pub mod validate;
 
 pub use clock::{SystemClock, new_run_id, new_seed};
 pub use processes::SystemProcesses;
-pub use validate::ShellValidator;

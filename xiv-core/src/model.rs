@@ -5,6 +5,7 @@
 //! is absent, times are RFC 3339 UTC strings and durations are integers that
 //! end in `Ms`. The JSON Schemas of these types are committed under `schemas/`.
 
+mod diff;
 mod ids;
 mod implement;
 mod issue;
@@ -17,6 +18,7 @@ mod stack;
 mod usage;
 mod validation;
 
+pub use diff::{Diff, DiffError, FileDiff, FileStatus, Hunk};
 pub use ids::{
     BranchName, ChangeId, CommitId, InvalidId, IssueKey, MaxPasses, Pass, PrNumber, RunId, StepId,
     TreeId,

@@ -9,6 +9,8 @@ pub mod fetch_gate;
 pub mod gaps;
 pub mod guard;
 pub mod message;
+pub mod order;
+pub mod place;
 pub mod progress;
 pub mod redact;
 pub mod retry;

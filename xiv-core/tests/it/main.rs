@@ -6,4 +6,5 @@
 
 #[cfg(feature = "test-support")]
 mod conformance;
+mod diff;
 mod tidy;

@@ -304,8 +304,17 @@ impl FakeAgent {
         role: AgentRole,
         rule: impl Fn(&AgentRequest) -> ScriptedReply + Send + Sync + 'static,
     ) -> Self {
-        lock(&self.state).rules.insert(role, Arc::new(rule));
+        self.answer_by(role, rule);
         self
+    }
+
+    /// Answers every call in a role for which no reply is queued.
+    pub fn answer_by(
+        &self,
+        role: AgentRole,
+        rule: impl Fn(&AgentRequest) -> ScriptedReply + Send + Sync + 'static,
+    ) {
+        lock(&self.state).rules.insert(role, Arc::new(rule));
     }
 
     /// Every request so far, in order.

@@ -213,8 +213,16 @@ impl FakeValidator {
         self,
         rule: impl Fn(&ValidateRequest) -> ScriptedValidation + Send + Sync + 'static,
     ) -> Self {
-        lock(&self.0).rule = Some(Arc::new(rule));
+        self.answer_by(rule);
         self
+    }
+
+    /// Answers every request for which nothing is queued.
+    pub fn answer_by(
+        &self,
+        rule: impl Fn(&ValidateRequest) -> ScriptedValidation + Send + Sync + 'static,
+    ) {
+        lock(&self.0).rule = Some(Arc::new(rule));
     }
 
     /// Every request so far, in order.

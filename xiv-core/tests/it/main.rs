@@ -4,7 +4,13 @@
     reason = "tests read files and start programs; the purity rules are for the core itself"
 )]
 
-#[cfg(feature = "test-support")]
 mod conformance;
+mod crash;
 mod diff;
+mod event_orders;
+mod gate_space;
+mod loop_table;
+mod model;
+mod script;
 mod tidy;
+mod world;

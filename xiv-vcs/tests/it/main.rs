@@ -3,9 +3,11 @@
 mod world;
 
 mod commit;
+mod conformance;
 mod diff;
 mod gate;
 mod open;
 mod prepare;
+mod random;
 mod refs;
 mod snapshot;

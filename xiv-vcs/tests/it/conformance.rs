@@ -38,8 +38,8 @@ impl TestRepository for World {
 
     fn branch(&self, name: &BranchName) -> Option<CommitId> {
         let full = format!("refs/heads/{name}");
-        let shown = self.git(["for-each-ref", "--format=%(objectname)", &full]);
-        CommitId::parse(shown).ok()
+        let shown = self.try_git_in(self.root(), &[], ["rev-parse", "--verify", "-q", &full]);
+        CommitId::parse(String::from_utf8_lossy(&shown.stdout).trim()).ok()
     }
 
     fn set_branch(&self, name: &BranchName, commit: Option<&CommitId>) {

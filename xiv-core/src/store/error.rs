@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
+use rustix::fs::{Access, access};
 
 use super::DATABASE_FILE;
 use crate::model::RunId;
@@ -126,6 +127,9 @@ fn sql_kind(error: &rusqlite::Error, dir: &Path) -> JournalErrorKind {
         // memory could not grow
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if no_space(dir) => {
             JournalErrorKind::Full
+        }
+        Some(ErrorCode::CannotOpen) if access(dir, Access::WRITE_OK).is_err() => {
+            JournalErrorKind::ReadOnly
         }
         Some(_) => JournalErrorKind::Io,
         // no SQLite code: a column that does not hold what this version puts there

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rustix::fs::{Access, access};
 
 use super::DATABASE_FILE;
 use super::error::{Fault, corrupt};
@@ -35,6 +36,9 @@ pub(super) fn for_writing(dir: &Path) -> Result<Connection, Fault> {
     network_fs::refuse(dir)?;
     let path = dir.join(DATABASE_FILE);
     create_dir(dir)?;
+    // An existing file is not opened here, not even to see whether that is
+    // allowed: closing it again would drop the locks that SQLite holds on it
+    // elsewhere in this process.
     let made = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -42,9 +46,14 @@ pub(super) fn for_writing(dir: &Path) -> Result<Connection, Fault> {
         .open(&path);
     match made {
         Ok(_) => sync_dir(dir)?,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        // what is there may still be opened for writing
-        Err(_) if path.exists() => {}
+        Err(error) if path.exists() => {
+            access(&path, Access::WRITE_OK)
+                .map_err(io::Error::from)
+                .map_err(Fault::file("write", &path))?;
+            if error.kind() != io::ErrorKind::AlreadyExists {
+                return Err(Fault::file("open", &path)(error));
+            }
+        }
         Err(error) => return Err(Fault::file("create", &path)(error)),
     }
     let mut connection = connect(&path)?;

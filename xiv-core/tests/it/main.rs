@@ -12,5 +12,7 @@ mod gate_space;
 mod loop_table;
 mod model;
 mod script;
+#[cfg(all(feature = "sqlite", feature = "tokio"))]
+mod store;
 mod tidy;
 mod world;

@@ -3,7 +3,8 @@
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{completions, config, doctor, init, man, run, runs};
+use crate::commands::{completions, config, demo, doctor, init, issue, man, run, runs};
+use crate::implement::ImplementArgs;
 
 /// Local-first code review for changes that agents write.
 ///
@@ -64,6 +65,11 @@ pub(crate) enum ColorWhen {
 pub(crate) enum Command {
     Init(init::InitArgs),
     Doctor(doctor::DoctorArgs),
+    Demo(demo::DemoArgs),
+    #[command(visible_alias = "li")]
+    Implement(ImplementArgs),
+    #[command(subcommand)]
+    Issue(issue::IssueCommand),
     Runs(runs::RunsArgs),
     #[command(subcommand)]
     Run(run::RunCommand),

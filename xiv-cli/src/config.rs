@@ -16,7 +16,7 @@ use toml::Table;
 use xiv_agents::tiers::{Engine, Tier};
 use xiv_core::port::AgentRole;
 
-pub(crate) use env::{RESERVED, SHORT};
+pub(crate) use env::SHORT;
 pub(crate) use keys::{Config, Tracker};
 pub(crate) use layer::{Layer, Origin, leaves};
 pub(crate) use schema::schema;
@@ -40,6 +40,14 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
+    /// A repository's file alone.
+    pub(crate) fn of_repository(root: &Path) -> Self {
+        Self {
+            files: vec![root.join(REPO_FILE)],
+            ..Self::default()
+        }
+    }
+
     /// The user's file, the repository's and this process's environment.
     pub(crate) fn of_process(paths: &Paths, place: Option<&Place>) -> Self {
         let vars: Vec<(String, String)> = std::env::vars_os()
@@ -67,8 +75,6 @@ pub(crate) struct Loaded {
     pub(crate) config: Config,
     /// The same as a table, with the same keys as in a file.
     pub(crate) table: Table,
-    /// The tier that the agents' table was read for.
-    pub(crate) tier: Tier,
     /// What is odd, for standard error.
     pub(crate) warnings: Vec<String>,
     origins: BTreeMap<String, Origin>,
@@ -78,11 +84,6 @@ impl Loaded {
     /// Where a key comes from.
     pub(crate) fn origin(&self, key: &str) -> Origin {
         self.origins.get(key).cloned().unwrap_or(Origin::Default)
-    }
-
-    /// Whether somebody set the key.
-    pub(crate) fn is_set(&self, key: &str) -> bool {
-        self.origins.contains_key(key)
     }
 }
 
@@ -121,7 +122,6 @@ pub(crate) fn load(sources: &Sources, flags: Layer) -> Result<Loaded, CliError> 
     let loaded = Loaded {
         config,
         table: layer.table,
-        tier,
         warnings: unknown
             .into_iter()
             .map(|name| format!("the environment variable {name} is not known to xiv"))

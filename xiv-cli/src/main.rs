@@ -4,8 +4,6 @@
 //! `main` is synchronous on purpose: what needs no configuration, no record of
 //! runs and no runtime answers before any of them is opened.
 
-#![expect(dead_code, unused_imports, reason = "the commands that use it follow")]
-
 mod agents;
 mod cli;
 mod commands;
@@ -13,9 +11,11 @@ mod config;
 mod driver_file;
 mod error;
 mod files;
+mod implement;
 mod paths;
 mod records;
 mod runtime;
+mod side_files;
 mod story;
 mod survey;
 mod ui;
@@ -23,12 +23,18 @@ mod ui;
 use clap::Parser;
 use clap::error::ErrorKind;
 use xiv_core::model::ExitCode;
+use xiv_core::rt::guard::{Intercepted, intercept};
 
 use crate::cli::{Cli, Command};
 use crate::error::CliError;
 use crate::ui::{Format, Ui};
 
 fn main() -> std::process::ExitCode {
+    // agents reach this very executable under the names git, gh and jj
+    if let Intercepted::Exit { code, message } = intercept() {
+        ui::say(&message);
+        return code.into();
+    }
     let exit = match Cli::try_parse() {
         Ok(cli) => {
             let ui = Ui::new(&cli.global);
@@ -43,6 +49,9 @@ fn run(command: Command, ui: Ui) -> Result<ExitCode, CliError> {
     match command {
         Command::Init(args) => commands::init::run(&args, ui),
         Command::Doctor(args) => commands::doctor::run(&args, ui),
+        Command::Demo(args) => commands::demo::run(&args, ui),
+        Command::Implement(args) => commands::implement::run(&args, ui),
+        Command::Issue(command) => commands::issue::run(command, ui),
         Command::Runs(args) => commands::runs::run(&args, ui),
         Command::Run(command) => commands::run::run(&command, ui),
         Command::Config(command) => commands::config::run(&command, ui),

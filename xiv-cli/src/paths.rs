@@ -15,16 +15,21 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
+    /// Everything in one folder.
+    pub(crate) fn below(home: PathBuf) -> Self {
+        Self {
+            user_config: home.join("config.toml"),
+            state: home,
+        }
+    }
+
     /// Reads the environment.
     ///
     /// # Errors
     /// [`CliError::configuration`] when not even a home folder is known.
     pub(crate) fn from_env() -> Result<Self, CliError> {
         if let Some(home) = var("XIV_HOME") {
-            return Ok(Self {
-                user_config: home.join("config.toml"),
-                state: home,
-            });
+            return Ok(Self::below(home));
         }
         let below = |name: &str, default: &str| {
             var(name)
@@ -41,19 +46,9 @@ impl Paths {
         })
     }
 
-    /// The database of runs.
-    pub(crate) fn database(&self) -> PathBuf {
-        self.state.join("xiv.db")
-    }
-
     /// The files of one run.
     pub(crate) fn run(&self, run: &str) -> PathBuf {
         self.state.join("runs").join(run)
-    }
-
-    /// The folder of all runs' files.
-    pub(crate) fn runs(&self) -> PathBuf {
-        self.state.join("runs")
     }
 
     /// Where work trees of `--worktree` are made unless configured.
@@ -93,10 +88,26 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The repository around the current folder.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn here() -> Result<Self, CliError> {
+        let here = std::env::current_dir()
+            .map_err(|e| CliError::io("the current folder cannot be used", &e))?;
+        Self::find(&here).ok_or_else(|| {
+            CliError::refused("notARepository", "there is no repository here")
+                .with_hint("change into one, or make one with `git init`")
+        })
+    }
+
     /// Looks for a repository in a folder and those above it.
     pub(crate) fn find(from: &Path) -> Option<Self> {
         let from = from.canonicalize().ok()?;
-        let root = from.ancestors().find(|dir| dir.join(".git").exists())?;
+        let root = from.ancestors().find(|dir| {
+            let dot_git = dir.join(".git");
+            dot_git.is_file() || dot_git.join("HEAD").exists()
+        })?;
         let main = main_of(&root.join(".git")).unwrap_or_else(|| root.to_owned());
         Some(Self {
             root: root.to_owned(),

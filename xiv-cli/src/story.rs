@@ -6,8 +6,8 @@ mod lines;
 mod result;
 
 pub(crate) use explain::{Explanation, PassExplanation, explain};
-pub(crate) use lines::{Line, Mark, Teller, seconds};
-pub(crate) use result::{result, usage};
+pub(crate) use lines::{Mark, Teller};
+pub(crate) use result::result;
 
 use xiv_core::model::Severity;
 

@@ -92,11 +92,6 @@ impl Ui {
         }
     }
 
-    /// Words or JSON.
-    pub(crate) const fn format(self) -> Format {
-        self.format
-    }
-
     /// Whether results are JSON.
     pub(crate) fn is_json(self) -> bool {
         self.format == Format::Json
@@ -175,6 +170,17 @@ impl Ui {
         }
     }
 
+    /// Says what may be done next, on standard error.
+    pub(crate) fn hint(self, text: impl AsRef<str>) {
+        if self.verbosity > Verbosity::Quiet {
+            say(&format!(
+                "{} {}",
+                style::paint(style::HINT, "hint:"),
+                text.as_ref()
+            ));
+        }
+    }
+
     /// Reports a failed command: for people the chain once, numbered, then the
     /// hints; for programs the error object.
     pub(crate) fn error(self, error: &CliError) -> ExitCode {
@@ -194,21 +200,32 @@ impl Ui {
     /// When standard input cannot be read.
     pub(crate) fn confirm(self, question: &str, default: bool) -> Result<bool, CliError> {
         let choice = if default { "[Y/n]" } else { "[y/N]" };
-        let mut err = anstream::stderr().lock();
-        // an unwritable standard error leaves the default
-        let _unwritable = write!(err, "{question} {choice} ").and_then(|()| err.flush());
-        let mut answer = String::new();
-        io::stdin()
-            .read_line(&mut answer)
-            .map_err(|e| CliError::io("the answer could not be read", &e))?;
-        Ok(match answer.trim().to_ascii_lowercase().as_str() {
+        let answer = self.ask(&format!("{question} {choice}"))?;
+        Ok(match answer.to_ascii_lowercase().as_str() {
             "" => default,
             word => word.starts_with('y'),
         })
     }
+
+    /// Asks for a line, without the blanks around it.
+    ///
+    /// # Errors
+    /// When standard input cannot be read.
+    pub(crate) fn ask(self, question: &str) -> Result<String, CliError> {
+        let mut err = anstream::stderr().lock();
+        // an unwritable standard error only hides the question
+        let _unwritable = write!(err, "{question} ").and_then(|()| err.flush());
+        drop(err);
+        let mut answer = String::new();
+        io::stdin()
+            .read_line(&mut answer)
+            .map_err(|e| CliError::io("the answer could not be read", &e))?;
+        Ok(answer.trim().to_owned())
+    }
 }
 
-fn say(text: &str) {
+/// Writes a line to standard error.
+pub(crate) fn say(text: &str) {
     let mut err = anstream::stderr().lock();
     // standard error is the last resort; without it there is nobody to tell
     let _unwritable = writeln!(err, "{text}");

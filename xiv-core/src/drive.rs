@@ -28,7 +28,7 @@ use crate::policy::redact::Redactor;
 use crate::port::{
     Agent, AgentRole, Cancel, CancelReason, Canceller, Clock, GateRequest, Human, IssueSource,
     Journal, JournalError, JournalErrorKind, NewRun, Observer, OwnerId, Processes, RunFiles,
-    StepContext, Validator, Vcs, VcsError, VcsErrorKind,
+    StepContext, Validator, Vcs, VcsError, VcsErrorKind, WorkTreeState,
 };
 use crate::prompt::TemplateError;
 
@@ -336,36 +336,7 @@ impl Driver {
             .vcs
             .state(self.context("preflight", Cancel::never()))
             .await?;
-        if config.worktree.is_some() {
-            return Ok(());
-        }
-        if let Some(operation) = state.operation {
-            let message = format!("a {operation} is in progress");
-            return Err(VcsError::new(VcsErrorKind::OperationInProgress, message)
-                .with_hint(format!("finish or abort the {operation}"))
-                .with_hint("or work beside it with --worktree")
-                .into());
-        }
-        if !state.dirty.is_empty() {
-            let shown: Vec<String> = state
-                .dirty
-                .iter()
-                .take(5)
-                .map(ToString::to_string)
-                .collect();
-            let more = state.dirty.len().saturating_sub(5);
-            let more = if more > 0 {
-                format!(" and {more} more")
-            } else {
-                String::new()
-            };
-            let message = format!("the work tree has changes: {}{more}", shown.join(", "));
-            return Err(VcsError::new(VcsErrorKind::Dirty, message)
-                .with_hint("commit or stash them")
-                .with_hint("or work beside them with --worktree")
-                .into());
-        }
-        Ok(())
+        Ok(work_tree_is_fit(&state, config.worktree.is_some())?)
     }
 
     /// What the run reserves until it ends.
@@ -517,6 +488,40 @@ impl Driver {
                 .await;
         }
     }
+}
+
+/// Whether a run can work here: no operation is under way and nothing would be
+/// lost or mixed in. With a work tree of its own (`isolated`) it always can.
+///
+/// # Errors
+/// [`VcsErrorKind::OperationInProgress`] or [`VcsErrorKind::Dirty`].
+pub fn work_tree_is_fit(state: &WorkTreeState, isolated: bool) -> Result<(), VcsError> {
+    if isolated {
+        return Ok(());
+    }
+    if let Some(operation) = &state.operation {
+        let message = format!("a {operation} is in progress");
+        return Err(VcsError::new(VcsErrorKind::OperationInProgress, message)
+            .with_hint(format!("finish or abort the {operation}"))
+            .with_hint("or work beside it with --worktree"));
+    }
+    if state.dirty.is_empty() {
+        return Ok(());
+    }
+    let shown: Vec<String> = state
+        .dirty
+        .iter()
+        .take(5)
+        .map(ToString::to_string)
+        .collect();
+    let more = match state.dirty.len().saturating_sub(5) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!("the work tree has changes: {}{more}", shown.join(", "));
+    Err(VcsError::new(VcsErrorKind::Dirty, message)
+        .with_hint("commit or stash them")
+        .with_hint("or work beside them with --worktree"))
 }
 
 /// The signals that stop any step.

@@ -18,6 +18,8 @@ pub(crate) enum ConfigCommand {
         #[arg(long)]
         origin: bool,
     },
+    /// Write a commented `xiv.toml` with every key and its default.
+    Reference,
     /// Write the JSON Schema of `xiv.toml`.
     Schema,
 }
@@ -34,6 +36,10 @@ struct Shown {
 /// When the configuration is wrong.
 pub(crate) fn run(command: &ConfigCommand, ui: Ui) -> Result<ExitCode, CliError> {
     match command {
+        ConfigCommand::Reference if ui.is_json() => {
+            ui.document(&crate::config::Config::default())?;
+        }
+        ConfigCommand::Reference => ui.raw(crate::config::REFERENCE.as_bytes())?,
         ConfigCommand::Schema => ui.document(schema())?,
         ConfigCommand::Show { origin } => {
             let loaded = load_here(Layer::default())?;

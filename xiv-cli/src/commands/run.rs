@@ -10,7 +10,9 @@ mod show;
 use xiv_core::model::ExitCode;
 
 use crate::error::CliError;
+use crate::implement::{self, ResumeArgs};
 use crate::records::Records;
+use crate::runtime::block_on;
 use crate::ui::Ui;
 
 /// Look at a run, go on with it, or end it.
@@ -23,11 +25,10 @@ pub(crate) enum RunCommand {
     Show(RunArg),
     /// List everything that was recorded of a run.
     Log(RunArg),
-    /// Say why each pass was judged as it was.
+    Resume(ResumeArgs),
     Explain(explain::ExplainArgs),
     /// Cancel a run for good and free its work tree and branch.
     Cancel(RunArg),
-    /// Remove a run and its record for good.
     Rm(remove::RmArgs),
     /// Write a run's record as JSON lines, exactly as it was recorded.
     Export(RunArg),
@@ -48,6 +49,10 @@ pub(crate) struct RunArg {
 pub(crate) fn run(command: &RunCommand, ui: Ui) -> Result<ExitCode, CliError> {
     let records = Records::of_user()?;
     match command {
+        RunCommand::Resume(args) => {
+            let report = block_on(implement::resume(args, &records, ui))?;
+            implement::show(&report, ui)
+        }
         RunCommand::Show(arg) => show::run(arg, &records, ui),
         RunCommand::Log(arg) => log::run(arg, &records, ui),
         RunCommand::Explain(args) => explain::run(args, &records, ui),

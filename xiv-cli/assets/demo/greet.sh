@@ -1,0 +1,3 @@
+#!/bin/sh
+# Greets somebody. Not finished: see the issue GREET-1.
+echo "Hello"

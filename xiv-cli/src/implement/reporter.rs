@@ -1,0 +1,236 @@
+//! Shows a run while it goes on: JSON lines for programs, permanent lines and
+//! one live line for people.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use xiv_core::flow::{Event, Recorded};
+use xiv_core::model::{RunId, StepId, Usage};
+use xiv_core::port::{Observer, Progress, StepEvent};
+
+use crate::story::{Teller, first_line};
+use crate::ui::{Ui, Verbosity, style};
+
+/// The most progress lines per second are ten.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// A step that ends sooner than this has no live line.
+const DELAY: Duration = Duration::from_millis(250);
+
+/// Does something with each recorded event, besides showing it.
+pub(crate) type Hook = Box<dyn Fn(&RunId, &Recorded) + Send + Sync>;
+
+/// Watches a run for the terminal.
+pub(crate) struct Reporter {
+    ui: Ui,
+    hook: Hook,
+    state: Mutex<State>,
+}
+
+struct State {
+    teller: Teller,
+    bar: Option<ProgressBar>,
+    step: Option<Step>,
+    usage: Usage,
+    last: Option<Instant>,
+}
+
+struct Step {
+    id: StepId,
+    began: Instant,
+    doing: String,
+    usage: Usage,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+enum JsonLine<'a> {
+    Event {
+        run: &'a RunId,
+        seq: u64,
+        at: String,
+        event: &'a Event,
+    },
+    Progress {
+        run: &'a RunId,
+        step: &'a StepId,
+        progress: &'a StepEvent,
+    },
+}
+
+impl std::fmt::Debug for Reporter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reporter")
+            .field("ui", &self.ui)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reporter {
+    /// A reporter for this terminal.
+    pub(crate) fn new(ui: Ui, hook: Hook) -> Self {
+        let bar = (ui.is_live() && !ui.is_json()).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar
+        });
+        let state = State {
+            teller: Teller::default(),
+            bar,
+            step: None,
+            usage: Usage::default(),
+            last: None,
+        };
+        Self {
+            ui,
+            hook,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Takes earlier events in without showing them, for a run that goes on.
+    pub(crate) fn catch_up(&self, history: &[Recorded]) {
+        let mut state = self.state();
+        for recorded in history {
+            let _shown_before = state.teller.tell(recorded);
+            state.add_usage(&recorded.event);
+        }
+    }
+
+    /// Takes the live line away.
+    pub(crate) fn finish(&self) {
+        let mut state = self.state();
+        state.step = None;
+        if let Some(bar) = &state.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Reporter {
+    fn recorded(&self, run: &RunId, recorded: &Recorded) {
+        (self.hook)(run, recorded);
+        let mut state = self.state();
+        state.add_usage(&recorded.event);
+        if self.ui.is_json() {
+            // a reader that went away stops no run
+            let _unwritable = self.ui.line(&JsonLine::Event {
+                run,
+                seq: recorded.seq,
+                at: recorded.at.to_string(),
+                event: &recorded.event,
+            });
+            return;
+        }
+        for line in state.teller.tell(recorded) {
+            state.print(self.ui, &line.shown());
+        }
+        match &recorded.event {
+            Event::StepStarted { step, .. } => {
+                state.step = Some(Step {
+                    id: step.clone(),
+                    began: Instant::now(),
+                    doing: String::new(),
+                    usage: Usage::default(),
+                });
+                state.draw();
+            }
+            Event::RunFinished { .. } | Event::Suspended { .. } => state.step = None,
+            _ => {}
+        }
+    }
+
+    fn progress(&self, progress: &Progress) {
+        let mut state = self.state();
+        if let StepEvent::Warning { message } = &progress.event
+            && !self.ui.is_json()
+        {
+            let warning = style::paint(style::WARN, "warning:");
+            state.print(self.ui, &format!("{warning} {message}"));
+        }
+        if let (StepEvent::Output { line } | StepEvent::Text { text: line }, Verbosity::Verbose) =
+            (&progress.event, self.ui.verbosity())
+            && !self.ui.is_json()
+        {
+            state.print(self.ui, &style::paint(style::DIM, format!("  {line}")));
+        }
+        state.follow(&progress.event);
+        let due = state.last.is_none_or(|last| last.elapsed() >= INTERVAL);
+        if !due {
+            return;
+        }
+        state.last = Some(Instant::now());
+        if self.ui.is_json() {
+            let _unwritable = self.ui.line(&JsonLine::Progress {
+                run: &progress.run,
+                step: &progress.step,
+                progress: &progress.event,
+            });
+        } else {
+            state.draw();
+        }
+    }
+}
+
+impl State {
+    fn add_usage(&mut self, event: &Event) {
+        match event {
+            Event::PlanMade { usage, .. }
+            | Event::Implemented { usage, .. }
+            | Event::Reviewed { usage, .. }
+            | Event::ReviewFailed { usage, .. }
+            | Event::Suspended { usage, .. } => self.usage.add(usage),
+            _ => {}
+        }
+    }
+
+    fn print(&self, ui: Ui, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| ui.note(line)),
+            None => ui.note(line),
+        }
+    }
+
+    fn follow(&mut self, event: &StepEvent) {
+        let Some(step) = &mut self.step else { return };
+        match event {
+            StepEvent::Activity { tool, target } => {
+                let words: Vec<&str> = [tool, target]
+                    .into_iter()
+                    .flatten()
+                    .map(String::as_str)
+                    .collect();
+                step.doing = first_line(&words.join(" "), 60);
+            }
+            StepEvent::Output { line } => step.doing = first_line(line, 60),
+            StepEvent::Usage { usage } => step.usage = *usage,
+            _ => {}
+        }
+    }
+
+    /// Redraws the live line.
+    fn draw(&self) {
+        let (Some(bar), Some(step)) = (&self.bar, &self.step) else {
+            return;
+        };
+        if step.began.elapsed() < DELAY {
+            bar.enable_steady_tick(DELAY);
+        }
+        let mut used = self.usage;
+        used.add(&step.usage);
+        let mut message = format!("{}  {}", step.id, step.doing);
+        if used.tokens() > 0 {
+            message.push_str(&format!("  {} tokens", used.tokens()));
+        }
+        if let Some(cost) = used.cost_usd {
+            message.push_str(&format!("  ${cost:.2}"));
+        }
+        bar.set_message(message);
+    }
+}

@@ -87,7 +87,7 @@ impl Driver {
         })
     }
 
-    /// Looks for an announced commit before making it.
+    /// Looks for an announced commit before making or completing it.
     async fn redo(
         &self,
         session: &mut RunSession<'_>,
@@ -98,11 +98,10 @@ impl Driver {
         cx: &StepContext,
     ) -> Result<Result<CommitId, Stood>, DriveError> {
         match vcs.probe_commit(plan, cx.clone()).await {
-            Ok(CommitProbe::Found(commit)) => {
-                self.note(session, step, marker, &commit).await?;
-                Ok(Ok(commit))
+            // also when it exists: its index may not have followed yet
+            Ok(CommitProbe::Found(_) | CommitProbe::Absent) => {
+                self.make(session, step, marker, vcs, plan, cx).await
             }
-            Ok(CommitProbe::Absent) => self.make(session, step, marker, vcs, plan, cx).await,
             Ok(CommitProbe::Moved(at)) => {
                 let message = format!(
                     "the branch {} is at {at}, not where the run left it ({})",

@@ -6,10 +6,10 @@
 //! when none is wanted). Without a result file the last JSON object on standard output counts. Exit code 0
 //! says that it ran; any other is a crash, whatever it wrote.
 
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::Path;
 
 use async_trait::async_trait;
-use serde_json::Value;
 use xiv_core::model::Usage;
 use xiv_core::port::{
     Agent, AgentCaps, AgentError, AgentErrorKind, AgentInfo, AgentReply, AgentRequest, Login,
@@ -17,7 +17,7 @@ use xiv_core::port::{
 };
 use xiv_core::rt::process::{Program, StopSignal};
 
-use crate::engine::runner::{Call, Report, Scratch};
+use crate::engine::runner::{Call, Report, exchange_folder};
 use crate::engine::{End, Fed, Identity, Parser, Plan};
 use crate::host::Host;
 
@@ -116,14 +116,10 @@ impl Agent for CommandAgent {
     }
 
     async fn run(&self, request: AgentRequest, cx: StepContext) -> Result<AgentReply, AgentError> {
-        let scratch = Scratch::open(&request)?;
+        let folder = exchange_folder(&request)?;
         let id = self.id();
-        let result = ResultFile::prepare(scratch.path().join("agent-result.json"))?;
-        let plan = self.plan(
-            &request,
-            &result.0,
-            &scratch.path().join("agent-schema.json"),
-        );
+        let result = folder.path().join("result.json");
+        let plan = self.plan(&request, &result, &folder.path().join("schema.json"));
         let mut output = Output::default();
         let call = Call {
             name: &id,
@@ -138,8 +134,7 @@ impl Agent for CommandAgent {
             wall_ms: report.wall_ms(),
             ..Usage::default()
         };
-        let outcome = result
-            .read()
+        let outcome = written(&result)
             .and_then(|result| classify(&id, &report, result, output.text))
             .map(|reply| AgentReply { usage, ..reply })
             .map_err(|error| AgentError { usage, ..error });
@@ -159,42 +154,26 @@ fn classify(
     if cancel.is_some() || !report.end.is_clean() {
         return Err(report.end.without_result(id));
     }
-    let text = result.unwrap_or(output);
-    let json = serde_json::from_str(&text).ok().filter(Value::is_object);
+    // Both are text of the program's own making: whoever looks for the answer in it applies the rules for
+    // such text (the last object counts, a doubled key is an error).
     Ok(AgentReply {
-        json,
-        text,
+        text: result.unwrap_or(output),
         ..AgentReply::default()
     })
 }
 
-/// Where the program may write its result.
-#[derive(Debug)]
-struct ResultFile(PathBuf);
-
-impl ResultFile {
-    /// Makes sure that nothing of an earlier call is read as this one's result.
-    fn prepare(path: PathBuf) -> Result<Self, AgentError> {
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(AgentError::new(
-                AgentErrorKind::Config,
-                format!("cannot remove {}: {error}", path.display()),
-            )),
-            _ => Ok(Self(path)),
+/// The content of the result file, if the program wrote any.
+fn written(file: &Path) -> Result<Option<String>, AgentError> {
+    match std::fs::read(file) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            Ok(Some(text).filter(|text| !text.trim().is_empty()))
         }
-    }
-
-    /// The content, if the program wrote any.
-    fn read(&self) -> Result<Option<String>, AgentError> {
-        match std::fs::read(&self.0) {
-            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())
-                .filter(|text| !text.trim().is_empty())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(AgentError::new(
-                AgentErrorKind::Unparseable,
-                format!("cannot read the result file {}: {error}", self.0.display()),
-            )),
-        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(AgentError::new(
+            AgentErrorKind::Unparseable,
+            format!("cannot read the result file: {error}"),
+        )),
     }
 }
 

@@ -20,7 +20,7 @@ use xiv_core::port::{
 use self::feed::Codex as Parsed;
 use crate::engine::preflight::{ask, version_of};
 use crate::engine::program::{Shim, locate};
-use crate::engine::runner::{Call, Scratch};
+use crate::engine::runner::{Call, exchange_folder};
 use crate::host::Host;
 
 const SHIM: Shim = Shim {
@@ -148,8 +148,8 @@ impl Agent for Codex {
 
     async fn run(&self, request: AgentRequest, cx: StepContext) -> Result<AgentReply, AgentError> {
         let program = self.program()?;
-        let scratch = Scratch::open(&request)?;
-        let plan = plan::plan(&request, &self.options, scratch.path());
+        let folder = exchange_folder(&request)?;
+        let plan = plan::plan(&request, &self.options, folder.path());
         let mut parsed = Parsed::default();
         let call = Call {
             name: "codex",

@@ -68,13 +68,13 @@ pub(crate) fn plan(request: &AgentRequest, options: &CodexOptions, folder: &Path
 
     let mut files = Vec::new();
     if let Some(schema) = &request.schema {
-        let path = folder.join("codex-schema.json");
+        let path = folder.join("schema.json");
         args.extend(["--output-schema".into(), path.clone().into_os_string()]);
         files.push((path, strict(schema).to_string()));
     }
     args.extend([
         "-o".into(),
-        folder.join("codex-last-message.txt").into_os_string(),
+        folder.join("last-message.txt").into_os_string(),
     ]);
     if let Session::Resume(id) = &request.session {
         args.push(id.into());

@@ -45,32 +45,19 @@ impl Report {
     }
 }
 
-/// The folder for a call's files: the caller's, else a temporary one that lives as long as this.
-#[derive(Debug)]
-pub(crate) enum Scratch {
-    Given(PathBuf),
-    Own(TempDir),
-}
-
-impl Scratch {
-    /// Opens the request's folder, or makes one.
-    ///
-    /// # Errors
-    /// [`AgentErrorKind::Config`] when it cannot be made.
-    pub(crate) fn open(request: &AgentRequest) -> Result<Self, AgentError> {
-        let opened = match &request.scratch {
-            Some(folder) => std::fs::create_dir_all(folder).map(|()| Self::Given(folder.clone())),
-            None => TempDir::with_prefix("xiv-agent-").map(Self::Own),
-        };
-        opened.map_err(|error| failed("cannot make a scratch folder", &error))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        match self {
-            Self::Given(folder) => folder,
-            Self::Own(folder) => folder.path(),
-        }
-    }
+/// A folder for the files that a call and its agent exchange. It lives as long as the call, so nothing of
+/// an earlier call can be taken for an answer of this one.
+///
+/// # Errors
+/// [`AgentErrorKind::Config`] when it cannot be made.
+pub(crate) fn exchange_folder(request: &AgentRequest) -> Result<TempDir, AgentError> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("xiv-call-");
+    let made = match &request.scratch {
+        Some(folder) => std::fs::create_dir_all(folder).and_then(|()| builder.tempdir_in(folder)),
+        None => builder.tempdir(),
+    };
+    made.map_err(|error| failed("cannot make a folder for the call", &error))
 }
 
 /// One call of an agent program, as the runner needs to know it.
@@ -97,10 +84,6 @@ impl Call<'_> {
         plan: Plan,
         parser: &mut dyn Parser,
     ) -> Result<Report, AgentError> {
-        if let Some(folder) = &self.request.scratch {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| failed("cannot make the scratch folder", &error))?;
-        }
         for (path, content) in &plan.files {
             std::fs::write(path, content)
                 .map_err(|error| failed("cannot write a file for the agent", &error))?;
@@ -161,15 +144,17 @@ impl Call<'_> {
 
     /// Where the transcript goes, when the caller has a folder for it.
     fn transcript(&self) -> Option<PathBuf> {
+        let folder = self.request.scratch.as_ref()?.join("transcripts");
+        let pass = self
+            .request
+            .pass
+            .map_or_else(String::new, |pass| format!("-{pass}"));
         let name: String = self
             .name
             .chars()
             .map(|c| if c.is_alphanumeric() { c } else { '-' })
             .collect();
-        self.request
-            .scratch
-            .as_ref()
-            .map(|folder| folder.join(format!("{name}.transcript")))
+        Some(folder.join(format!("{}{pass}-{name}.log", self.request.role)))
     }
 
     /// The step's context, and a place that will hold what the core says about the process.
@@ -252,6 +237,7 @@ impl Relay<'_> {
 /// Opens a transcript. A repair prompt goes on in the file of the first call. Best effort: a call does not
 /// fail because its record cannot be kept.
 fn append_to(path: &Path) -> Option<BufWriter<File>> {
+    std::fs::create_dir_all(path.parent()?).ok()?;
     let mut options = OpenOptions::new();
     options
         .create(true)

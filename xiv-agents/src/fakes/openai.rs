@@ -209,7 +209,13 @@ fn function(id: &str, name: &str, input: &Value) -> Value {
 /// A call of whichever shell tool this Codex offers for this model.
 fn shell(request: &ModelRequest, id: &str, command: &str) -> Value {
     let tools = request.tools();
-    if tools.contains(&"exec_command") {
+    if runs_scripts(request) {
+        let input = json!({"cmd": command});
+        script(
+            id,
+            &format!("text((await tools.exec_command({input})).output)"),
+        )
+    } else if tools.contains(&"exec_command") {
         function(id, "exec_command", &json!({"cmd": command}))
     } else if tools.contains(&"shell_command") {
         function(id, "shell_command", &json!({"command": command}))
@@ -222,16 +228,12 @@ fn shell(request: &ModelRequest, id: &str, command: &str) -> Value {
 fn write(request: &ModelRequest, id: &str, path: &str, content: &str) -> Value {
     let added: String = content.lines().map(|line| format!("+{line}\n")).collect();
     let patch = format!("*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch\n");
-    let offered = request.body["tools"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .find(|tool| tool["name"] == "apply_patch");
-    match offered {
-        Some(tool) if tool["type"] == "custom" => json!({
-            "type": "custom_tool_call", "id": format!("ct_{id}"), "call_id": format!("call_{id}"),
-            "name": "apply_patch", "input": patch,
-        }),
+    if runs_scripts(request) {
+        let input = Value::String(patch);
+        return script(id, &format!("text(await tools.apply_patch({input}))"));
+    }
+    match request.tool("apply_patch") {
+        Some(tool) if tool["type"] == "custom" => custom(id, "apply_patch", &patch),
         Some(_) => function(id, "apply_patch", &json!({"input": patch})),
         None => shell(
             request,
@@ -239,4 +241,20 @@ fn write(request: &ModelRequest, id: &str, path: &str, content: &str) -> Value {
             &format!("apply_patch <<'END_OF_PATCH'\n{patch}END_OF_PATCH"),
         ),
     }
+}
+
+/// Newer models get one tool, `exec`, that runs a script which calls the others.
+fn runs_scripts(request: &ModelRequest) -> bool {
+    request
+        .tool("exec")
+        .is_some_and(|tool| tool["type"] == "custom")
+}
+
+fn script(id: &str, source: &str) -> Value {
+    custom(id, "exec", source)
+}
+
+fn custom(id: &str, name: &str, input: &str) -> Value {
+    json!({"type": "custom_tool_call", "id": format!("ct_{id}"), "call_id": format!("call_{id}"),
+           "name": name, "input": input})
 }

@@ -79,15 +79,41 @@ impl ModelRequest {
         last
     }
 
-    /// The names of the tools that the agent offers.
+    /// The names of the tools that the agent offers, wherever it lists them.
     #[must_use]
     pub fn tools(&self) -> Vec<&str> {
-        self.body["tools"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|tool| tool["name"].as_str().or_else(|| tool["type"].as_str()))
-            .collect()
+        let mut names = Vec::new();
+        self.each_tool(&mut |tool| {
+            names.extend(tool["name"].as_str().or_else(|| tool["type"].as_str()));
+        });
+        names
+    }
+
+    /// The definition of a tool that the agent offers.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&Value> {
+        let mut found = None;
+        self.each_tool(&mut |tool| {
+            if tool["name"] == name {
+                found = Some(tool);
+            }
+        });
+        found
+    }
+
+    /// Visits plain tools and, in Codex's newer form, those inside namespaces of an input item.
+    fn each_tool<'a>(&'a self, f: &mut impl FnMut(&'a Value)) {
+        let added = self
+            .conversation()
+            .iter()
+            .filter(|item| item["type"] == "additional_tools");
+        let lists = std::iter::once(&self.body["tools"]).chain(added.map(|item| &item["tools"]));
+        for tool in lists.filter_map(Value::as_array).flatten() {
+            match tool["tools"].as_array() {
+                Some(inner) if tool["type"] == "namespace" => inner.iter().for_each(&mut *f),
+                _ => f(tool),
+            }
+        }
     }
 
     /// The model that the agent asked for.

@@ -54,7 +54,7 @@ async fn the_contract_is_in_the_environment_and_the_prompt_on_standard_input() {
         echo "$XIV_ROLE $XIV_PASS $XIV_RUN_ID $EXTRA" > env; echo '{"summary":"ok"}' > "$XIV_RESULT_FILE"; echo noise"#;
     let reply = run(script, request).await.expect("it ran");
     let read = |name: &str| std::fs::read_to_string(tree.path().join(name)).expect(name);
-    assert_eq!(reply.json, Some(json!({"summary": "ok"})));
+    assert_eq!(reply.text, "{\"summary\":\"ok\"}\n");
     assert!(
         read("prompt").ends_with("the prompt") && read("prompt").contains(SystemRules::NEVER_MERGE)
     );
@@ -81,14 +81,13 @@ async fn outside_passes_and_without_a_schema_the_variables_are_unset() {
         .await
         .expect("it ran");
     assert_eq!(reply.text, "unset unset unset plan\n");
-    assert_eq!(reply.json, None);
 }
 
 #[tokio::test]
 async fn without_a_result_file_the_last_object_on_standard_output_counts() {
     let tree = TempDir::new().expect("a folder");
     let agent = shell(
-        r#"
+        r#"echo thinking '{"verdict":"approve","summary":"draft"}'
         echo '{"verdict":"request_changes","summary":"real","findings":[]}'"#,
     );
     let (cx, _) = step(Cancel::never());
@@ -124,9 +123,9 @@ async fn an_earlier_result_is_never_taken_for_this_one() {
     let first = run(r#"echo '{"a":1}' > "$XIV_RESULT_FILE""#, asked.clone())
         .await
         .expect("it ran");
-    assert_eq!(first.json, Some(json!({"a": 1})));
+    assert_eq!(first.text, "{\"a\":1}\n");
     let second = run("true", asked).await.expect("it ran");
-    assert_eq!((second.json, second.text.as_str()), (None, ""));
+    assert_eq!(second.text, "");
 }
 
 #[tokio::test]
@@ -178,5 +177,19 @@ async fn cancelling_leaves_no_process_whatever_it_started() {
         );
         assert_eq!(left_behind(&mark), Vec::<String>::new());
         assert!(matches!(seen.all()[0], StepEvent::Started { pid, .. } if pid > 0));
+    }
+}
+
+#[tokio::test]
+async fn a_doubled_key_is_no_answer() {
+    let tree = TempDir::new().expect("a folder");
+    let twice = r#"{"verdict":"request_changes","summary":"s","verdict":"approve"}"#;
+    for target in ["", r#" > "$XIV_RESULT_FILE""#] {
+        let (cx, _) = step(Cancel::never());
+        let error = shell(&format!("echo '{twice}'{target}"))
+            .ask::<LocalReview>(request(AgentRole::Review, tree.path()), cx)
+            .await
+            .expect_err("two verdicts are none");
+        assert_eq!(error.kind, AgentErrorKind::Unparseable);
     }
 }

@@ -1,6 +1,7 @@
 //! Integration tests of the agent adapters.
 
 mod command;
+mod conformance;
 mod engines;
 mod fakes;
 mod peers;

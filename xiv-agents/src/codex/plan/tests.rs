@@ -34,7 +34,7 @@ fn a_review_is_read_only_and_ephemeral() {
         Path::new("/scratch"),
     );
     assert_eq!(plan.stdin, "the prompt");
-    assert_eq!(plan.files[0].0, Path::new("/scratch/codex-schema.json"));
+    assert_eq!(plan.files[0].0, Path::new("/scratch/schema.json"));
     insta::assert_snapshot!(line(&request(AgentRole::Review), &CodexOptions::default()));
 }
 

@@ -76,12 +76,13 @@ pub async fn agent(bench: &dyn AgentBench) {
     the_stop_signal_ends_it(bench).await;
 }
 
-fn mark() -> String {
-    "conformance-agent".to_owned()
+/// A mark of this bench alone: suites of other agents may run at the same time.
+fn mark(bench: &dyn AgentBench) -> String {
+    format!("conformance{}", bench.cwd().display()).replace(':', "_")
 }
 
 fn step(bench: &dyn AgentBench) -> StepContext {
-    StepContext::new(bench.clock(), mark())
+    StepContext::new(bench.clock(), mark(bench))
 }
 
 fn request(bench: &dyn AgentBench, role: AgentRole) -> AgentRequest {
@@ -89,7 +90,7 @@ fn request(bench: &dyn AgentBench, role: AgentRole) -> AgentRequest {
 }
 
 fn assert_alone(bench: &dyn AgentBench, after: &str) {
-    let left = bench.left_behind(&mark());
+    let left = bench.left_behind(&mark(bench));
     assert_eq!(left, 0, "processes are left after {after}");
 }
 

@@ -14,3 +14,4 @@ pub mod place;
 pub mod progress;
 pub mod redact;
 pub mod retry;
+pub mod script;

@@ -3,6 +3,8 @@
 //! The hook gets a copy of the index: it can look at what is staged but cannot
 //! change what will be committed.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use xiv_core::port::{Events, VcsError, VcsErrorKind};
@@ -71,9 +73,10 @@ fn rejected(message: &str) -> VcsError {
 }
 
 async fn has_hook(repo: &Repo, git: &Git) -> Result<bool, VcsError> {
-    let path = git
+    let printed = git
         .write(["rev-parse", "--git-path", "hooks/commit-msg"])
-        .line()
+        .ok()
         .await?;
-    Ok(repo.root().join(path).exists())
+    let path = printed.strip_suffix(b"\n").unwrap_or(&printed);
+    Ok(repo.root().join(OsStr::from_bytes(path)).exists())
 }

@@ -17,20 +17,18 @@ use super::options::GitOptions;
 /// Oldest git that has everything needed here (`git hook run`).
 const OLDEST: (u32, u32) = (2, 36);
 
-/// Settings of every call: names as they are, no housekeeping.
-const SETTINGS: [&str; 3] = [
+/// Settings of every call: names as they are, no housekeeping, and no daemon
+/// that would outlive the call.
+const SETTINGS: [&str; 4] = [
     "core.quotePath=false",
+    "core.fsmonitor=false",
     "gc.auto=0",
     "maintenance.auto=false",
 ];
 
-/// Settings of calls that leave the user's index alone: no hooks, no daemons,
-/// and a private index in one piece.
-const QUIET: [&str; 3] = [
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.splitIndex=false",
-];
+/// Settings of calls that leave the user's index alone: no hooks, and a
+/// private index in one piece.
+const QUIET: [&str; 2] = ["core.hooksPath=/dev/null", "core.splitIndex=false"];
 
 /// The git program, ready to be started in one folder.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use xiv_core::port::{CommitProbe, Events, StepContext, StepEvent, Vcs, VcsErrorKind};
 
-use crate::world::{World, branch, cx, request, snapshot};
+use crate::world::{World, branch, cx, name, request, snapshot};
 
 async fn prepared(world: &World) -> xiv_vcs::GitEngine {
     let engine = world.engine().await;
@@ -173,6 +173,14 @@ async fn without_an_identity_nothing_changes_and_the_hint_says_what_to_do() {
         "feat/x-1\nmain"
     );
     assert_eq!(world.status(), "?? b.txt");
+
+    for who in ["AUTHOR", "COMMITTER"] {
+        let environment = world.environment_mut();
+        environment.set(format!("GIT_{who}_NAME"), "N");
+        environment.set(format!("GIT_{who}_EMAIL"), "n@example.com");
+    }
+    let engine = world.engine().await;
+    engine.commit(&plan, cx()).await.expect("a commit");
 }
 
 #[tokio::test]
@@ -374,9 +382,14 @@ async fn a_work_tree_of_its_own_is_committed_in() {
     let start = world.commit_all("first");
     let engine = world.engine().await;
     let mut request = request("feat/x-1");
-    request.isolate = Some(world.beside("isolated"));
+    let odd = world.root().with_file_name(name(b"odd \xff\n"));
+    request.isolate = Some(odd.clone());
     let ready = engine.prepare(request, cx()).await.expect("it is ready");
+    assert_eq!(ready.root, odd);
     let there = engine.at(&ready.root).expect("it opens");
+    world.executable(".git/hooks/commit-msg", "#!/bin/sh\necho hooked >\"$1\"\n");
+    let message = there.final_message("X-1", cx()).await.expect("a message");
+    assert_eq!(message, "hooked\n");
     std::fs::write(ready.root.join("b.txt"), "b\n").expect("a file");
     let tree = snapshot(&*there).await;
     let mut plan = world.plan(&tree, &start, "X-1: do it");

@@ -3,6 +3,7 @@
 
 use std::os::unix::fs::symlink;
 
+use xiv_core::model::{Diff, FileStatus};
 use xiv_core::port::{TreeDiff, Vcs as _};
 
 use crate::world::{World, cx, name, snapshot};
@@ -252,6 +253,49 @@ async fn generated_files_are_there_by_name() {
     index 000000000000..587be6b4c3f9
     diff --git a/api/schema.rs b/api/schema.rs
     ");
+}
+
+#[tokio::test]
+async fn readers_of_patches_find_the_same_files_in_it() {
+    let world = World::new();
+    world.write("Cargo.lock", "1\n2\n");
+    let generated = diff_of(&world, |world| {
+        world.write("Cargo.lock", "1\n3\n");
+        world.write("go.sum", "1\n");
+        world.remove("a.txt");
+        world.write("src/a.rs", "1\n");
+    })
+    .await;
+    for diff in [generated, every_kind_of_change().await] {
+        // a change of kind is one file here and two entries there
+        let mut ours = Vec::new();
+        for file in &diff.files {
+            let entries = if file.path.as_bytes() == b"kind" {
+                2
+            } else {
+                1
+            };
+            ours.extend(std::iter::repeat_n(file.path.clone(), entries));
+        }
+        let parsed = Diff::parse(&diff.patch).expect("it parses").files;
+        let names: Vec<_> = parsed
+            .iter()
+            .filter_map(|file| file.new_path.clone().or_else(|| file.old_path.clone()))
+            .collect();
+        assert_eq!(names, ours);
+        assert!(
+            !parsed
+                .iter()
+                .any(|file| file.status == FileStatus::ModeChanged
+                    && file.new_path != Some("mode.sh".into()))
+        );
+        let others = diffy::patch_set::PatchSet::parse_bytes(
+            &diff.patch,
+            diffy::patch_set::ParseOptions::gitdiff(),
+        );
+        let others = others.collect::<Result<Vec<_>, _>>().expect("it parses");
+        assert_eq!(others.len(), ours.len());
+    }
 }
 
 #[tokio::test]

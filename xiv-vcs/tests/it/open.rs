@@ -132,6 +132,21 @@ async fn an_old_git_and_a_missing_one_are_told_apart() {
 }
 
 #[tokio::test]
+async fn a_guard_folder_on_the_path_is_passed_by() {
+    let mut world = World::new();
+    let guard = world.beside("guard");
+    std::fs::create_dir(&guard).expect("a folder");
+    let itself = std::env::current_exe().expect("this test");
+    std::os::unix::fs::symlink(itself, guard.join("git")).expect("a link");
+    let mut path = guard.into_os_string();
+    path.push(":");
+    path.push(std::env::var_os("PATH").expect("a PATH"));
+    world.environment_mut().set("PATH", path);
+    let engine = world.engine().await;
+    engine.state(cx()).await.expect("the real git answers");
+}
+
+#[tokio::test]
 async fn only_a_work_tree_of_the_same_repository_can_be_seen() {
     let world = World::new();
     let other = World::new();

@@ -16,8 +16,10 @@ mod files;
 mod human;
 mod issues;
 mod journal;
+pub mod mocks;
 mod observer;
 mod processes;
+pub mod strategies;
 mod validator;
 mod vcs;
 

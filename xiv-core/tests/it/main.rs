@@ -14,5 +14,9 @@ mod model;
 mod script;
 #[cfg(all(feature = "sqlite", feature = "tokio"))]
 mod store;
+#[cfg(feature = "test-support")]
+mod mocks;
+#[cfg(feature = "test-support")]
+mod strategies;
 mod tidy;
 mod world;

@@ -17,10 +17,6 @@
 //! assert_eq!(processes.sweep("run/review#1/1").await, 2);
 //! # });
 //! ```
-#![expect(
-    clippy::missing_errors_doc,
-    reason = "the methods are the ports', where they are documented"
-)]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

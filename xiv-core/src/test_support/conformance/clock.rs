@@ -17,7 +17,7 @@ const SHORT: Duration = Duration::from_millis(10);
 /// When a rule is broken.
 pub async fn clock<N, C>(new: N)
 where
-    N: Fn() -> C,
+    N: Fn() -> C + Send + Sync,
     C: Clock,
 {
     a_sleep_is_not_shorter_than_asked(&new()).await;

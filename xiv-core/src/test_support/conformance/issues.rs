@@ -15,8 +15,9 @@ use crate::test_support::{ManualClock, context};
 /// When a rule is broken.
 pub async fn issues<N, S, G>(serving: N)
 where
-    N: Fn(&[Issue]) -> (S, G),
+    N: Fn(&[Issue]) -> (S, G) + Send + Sync,
     S: IssueSource,
+    G: Send + Sync,
 {
     let samples = samples();
     let (source, _guard) = serving(&samples);

@@ -65,7 +65,7 @@ pub struct ValidatorBench {
 /// When a rule is broken.
 pub async fn validator<N>(new: N)
 where
-    N: Fn(&[CommandScript]) -> ValidatorBench,
+    N: Fn(&[CommandScript]) -> ValidatorBench + Send + Sync,
 {
     every_command_runs_and_tells_how_it_ended(&new).await;
     a_command_that_runs_out_of_time_does_not_stop_the_others(&new).await;
@@ -91,7 +91,7 @@ async fn run(
 }
 
 async fn every_command_runs_and_tells_how_it_ended(
-    new: &impl Fn(&[CommandScript]) -> ValidatorBench,
+    new: &(impl Fn(&[CommandScript]) -> ValidatorBench + Sync),
 ) {
     let scripts = [
         (0, "all is well"),
@@ -119,7 +119,7 @@ async fn every_command_runs_and_tells_how_it_ended(
 }
 
 async fn a_command_that_runs_out_of_time_does_not_stop_the_others(
-    new: &impl Fn(&[CommandScript]) -> ValidatorBench,
+    new: &(impl Fn(&[CommandScript]) -> ValidatorBench + Sync),
 ) {
     let scripts = [
         CommandScript::RunsOutOfTime,
@@ -136,13 +136,13 @@ async fn a_command_that_runs_out_of_time_does_not_stop_the_others(
     assert_eq!(exits, [&CommandExit::TimedOut, &CommandExit::Code(0)]);
 }
 
-async fn nothing_to_run_is_no_error(new: &impl Fn(&[CommandScript]) -> ValidatorBench) {
+async fn nothing_to_run_is_no_error(new: &(impl Fn(&[CommandScript]) -> ValidatorBench + Sync)) {
     let bench = new(&[]);
     let results = run(&bench, &[], Cancel::never()).await.expect("no error");
     assert_eq!(results, []);
 }
 
-async fn the_stop_signal_ends_it(new: &impl Fn(&[CommandScript]) -> ValidatorBench) {
+async fn the_stop_signal_ends_it(new: &(impl Fn(&[CommandScript]) -> ValidatorBench + Sync)) {
     let scripts = [CommandScript::Hangs];
     for delay in [Duration::ZERO, Duration::from_millis(200)] {
         let bench = new(&scripts);

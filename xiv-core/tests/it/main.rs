@@ -10,13 +10,11 @@ mod diff;
 mod event_orders;
 mod gate_space;
 mod loop_table;
+mod mocks;
 mod model;
 mod script;
 #[cfg(all(feature = "sqlite", feature = "tokio"))]
 mod store;
-#[cfg(feature = "test-support")]
-mod mocks;
-#[cfg(feature = "test-support")]
 mod strategies;
 mod tidy;
 mod world;

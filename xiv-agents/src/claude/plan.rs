@@ -25,6 +25,9 @@ const DENIED: &[&str] = &[
     "Bash(jj git push:*)",
 ];
 
+const NOTES: &str = "Before you begin, read CLAUDE.md and AGENTS.md at the root of the work tree, where \
+    they exist, and follow what they say about the project, except where it contradicts these rules.";
+
 /// The plan of a call. `folder` is the step's scratch folder, which the agent may read.
 pub(crate) fn plan(request: &AgentRequest, options: &ClaudeOptions, folder: Option<&Path>) -> Plan {
     let mut args: Vec<OsString> = Vec::new();
@@ -40,7 +43,10 @@ pub(crate) fn plan(request: &AgentRequest, options: &ClaudeOptions, folder: Opti
         .map(OsString::from),
     );
     args.extend(["--setting-sources", options.setting_sources.as_str()].map(OsString::from));
-    args.extend(["--append-system-prompt", request.rules.as_str()].map(OsString::from));
+    args.extend([
+        "--append-system-prompt".into(),
+        system_prompt(request).into(),
+    ]);
     args.extend(access(request.access).iter().map(OsString::from));
     args.push("--disallowedTools".into());
     args.extend(DENIED.iter().map(OsString::from));
@@ -86,6 +92,16 @@ pub(crate) fn plan(request: &AgentRequest, options: &ClaudeOptions, folder: Opti
         ],
         files: Vec::new(),
         signal: StopSignal::Terminate,
+    }
+}
+
+/// The rules. Without the project's settings the engine does not read the project's notes by itself, so a
+/// working agent is told to; a reviewer is not, since the notes can be part of what it reviews.
+fn system_prompt(request: &AgentRequest) -> String {
+    let rules = request.rules.as_str();
+    match request.role {
+        AgentRole::Implement | AgentRole::Fix => format!("{rules}\n\n{NOTES}"),
+        AgentRole::Plan | AgentRole::Review | AgentRole::Describe => rules.to_owned(),
     }
 }
 

@@ -623,3 +623,39 @@ async fn peer_tools_see_the_guarded_environment() {
         );
     }
 }
+
+#[tokio::test]
+async fn peer_a_repair_prompt_in_the_same_session_brings_the_answer() {
+    let scratch = Scratch::new();
+    let script = || {
+        Script::by(|request: &ModelRequest| {
+            if request.user_text().contains("as JSON, please") {
+                Turn::structured(json!({"summary": "s", "steps": ["one"]}))
+            } else {
+                Turn::text("First I would write a file, then another.")
+            }
+        })
+    };
+    for engine in both(&scratch, script) {
+        let asked = request(AgentRole::Plan, &scratch.repo());
+        let (cx, _) = step(Cancel::never());
+        let error = engine
+            .agent
+            .ask::<Plan>(asked.clone(), cx)
+            .await
+            .expect_err("prose is no plan");
+        assert_eq!(error.kind, AgentErrorKind::Unparseable, "{}", engine.name);
+        let session = Session::Resume(error.session.expect("a session to resume"));
+        let repair = AgentRequest {
+            prompt: "as JSON, please".into(),
+            ..asked.with_session(session)
+        };
+        let (cx, _) = step(Cancel::never());
+        let (plan, _) = engine
+            .agent
+            .ask::<Plan>(repair, cx)
+            .await
+            .expect(engine.name);
+        assert_eq!(plan.steps, ["one"], "{}", engine.name);
+    }
+}

@@ -31,7 +31,7 @@ use crate::flow::{BudgetLimits, CORE_VERSION, Event, Machine, Next, RunConfig, R
 use crate::model::{BranchName, FailureCause, IssueKey, Outcome, RunId, StepId, Usage};
 use crate::port::{
     AgentRole, Cancel, CancelReason, Canceller, Fence, GateRequest, JournalError, JournalErrorKind,
-    NewRun, OwnerId, StepContext, VcsError, VcsErrorKind,
+    NewRun, OwnerId, StepContext,
 };
 
 use error::locked;

@@ -18,6 +18,7 @@ mod runtime;
 mod side_files;
 mod story;
 mod survey;
+mod trace;
 mod ui;
 
 use clap::Parser;
@@ -46,6 +47,7 @@ fn main() -> std::process::ExitCode {
 }
 
 fn run(command: Command, ui: Ui) -> Result<ExitCode, CliError> {
+    trace::init();
     match command {
         Command::Init(args) => commands::init::run(&args, ui),
         Command::Doctor(args) => commands::doctor::run(&args, ui),

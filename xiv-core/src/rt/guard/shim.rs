@@ -58,13 +58,7 @@ pub fn intercept() -> Intercepted {
 fn act(name: &str, called_as: &OsStr, arguments: &[OsString]) -> Intercepted {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folder = own_folder(name, called_as, &path);
-    let Some(real) = real_program(name, folder.as_deref(), &path) else {
-        let message = format!("xiv: `{name}` is not installed");
-        return Intercepted::Exit {
-            code: MISSING,
-            message,
-        };
-    };
+    let real = real_program(name, folder.as_deref(), &path);
     // the plan is gone when a program outlives its run: then everything counts
     let plan = folder.as_deref().and_then(read_plan).unwrap_or_default();
     let mut argv = vec![name.to_owned()];
@@ -73,9 +67,10 @@ fn act(name: &str, called_as: &OsStr, arguments: &[OsString]) -> Intercepted {
             .iter()
             .map(|word| word.to_string_lossy().into_owned()),
     );
-    let refusal = judge(&argv).or_else(|| through_alias(name, &argv, &real));
+    let refusal = judge(&argv).or_else(|| through_alias(name, &argv, real.as_deref()?));
     if let Some(refusal) = refusal.filter(|refusal| {
-        !plan.is_freed(refusal.rule) && concerns_the_run(&plan, name, refusal, &argv, &real)
+        !plan.is_freed(refusal.rule)
+            && concerns_the_run(&plan, name, refusal, &argv, real.as_deref())
     }) {
         if let Some(folder) = &folder {
             let mark = std::env::var(MARK_VARIABLE).unwrap_or_default();
@@ -92,6 +87,13 @@ fn act(name: &str, called_as: &OsStr, arguments: &[OsString]) -> Intercepted {
             message: message(&argv, refusal.rule),
         };
     }
+    let Some(real) = real else {
+        let message = format!("xiv: `{name}` is not installed");
+        return Intercepted::Exit {
+            code: MISSING,
+            message,
+        };
+    };
     let error = Command::new(&real).args(arguments).exec();
     let message = format!("xiv: cannot start `{}`: {error}", real.display());
     Intercepted::Exit {
@@ -132,11 +134,11 @@ fn concerns_the_run(
     name: &str,
     refusal: &Refusal,
     argv: &[String],
-    real: &Path,
+    real: Option<&Path>,
 ) -> bool {
-    match (name, refusal.rule) {
-        ("gh", _) | (_, Rule::Merge | Rule::AutoMerge | Rule::Close) => true,
-        _ => reaches_the_run(plan, name, refusal, argv, real),
+    match (name, refusal.rule, real) {
+        ("gh", _, _) | (_, Rule::Merge | Rule::AutoMerge | Rule::Close, _) | (_, _, None) => true,
+        (_, _, Some(real)) => reaches_the_run(plan, name, refusal, argv, real),
     }
 }
 

@@ -14,6 +14,7 @@ const GIT_SETTINGS: &[&str] = &[
     "GIT_AUTHOR_NAME",
     "GIT_COMMITTER_EMAIL",
     "GIT_COMMITTER_NAME",
+    "GIT_CONFIG_COUNT",
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_NOSYSTEM",
     "GIT_CONFIG_SYSTEM",
@@ -62,14 +63,17 @@ impl Environment {
     /// git started in some folder works on that folder's repository.
     ///
     /// What only carries the user's settings stays: identity, configuration
-    /// files, ssh and askpass programs.
+    /// files and pairs, ssh and askpass programs.
     #[must_use]
     pub fn without_git(mut self) -> Self {
         self.vars.retain(|name, _| {
             let Some(name) = name.to_str() else {
                 return true;
             };
-            !name.starts_with("GIT_") || GIT_SETTINGS.contains(&name)
+            let is_pair = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"]
+                .iter()
+                .any(|start| name.starts_with(start));
+            !name.starts_with("GIT_") || is_pair || GIT_SETTINGS.contains(&name)
         });
         self
     }

@@ -562,12 +562,25 @@ fn helpers_see_no_inherited_repository() {
         .with("GIT_DIR", "/elsewhere")
         .with("GIT_INDEX_FILE", "/elsewhere/index")
         .with("GIT_CONFIG_COUNT", "1")
+        .with("GIT_CONFIG_KEY_0", "safe.directory")
+        .with("GIT_CONFIG_VALUE_0", "*")
+        .with("GIT_CONFIG_PARAMETERS", "'a.b=c'")
         .with("GIT_AUTHOR_NAME", "A")
         .with("GITHUB_ACTIONS", "true")
         .with("PATH", "/bin")
         .without_git();
     let names: Vec<_> = env.iter().map(|(name, _)| name.to_owned()).collect();
-    assert_eq!(names, ["GITHUB_ACTIONS", "GIT_AUTHOR_NAME", "PATH"]);
+    assert_eq!(
+        names,
+        [
+            "GITHUB_ACTIONS",
+            "GIT_AUTHOR_NAME",
+            "GIT_CONFIG_COUNT",
+            "GIT_CONFIG_KEY_0",
+            "GIT_CONFIG_VALUE_0",
+            "PATH",
+        ]
+    );
     assert!(!format!("{env:?}").contains("/bin"), "values are not shown");
 }
 

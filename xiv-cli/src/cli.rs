@@ -5,6 +5,7 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{completions, config, demo, doctor, init, issue, man, run, runs};
 use crate::implement::ImplementArgs;
+use crate::plumbing::PlumbingCommand;
 
 /// Local-first code review for changes that agents write.
 ///
@@ -75,6 +76,8 @@ pub(crate) enum Command {
     Run(run::RunCommand),
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    #[command(subcommand)]
+    Plumbing(PlumbingCommand),
     Completions(completions::CompletionsArgs),
     #[command(hide = true)]
     Man(man::ManArgs),

@@ -101,10 +101,7 @@ pub(crate) fn show(report: &RunReport, ui: Ui) -> Result<ExitCode, CliError> {
         })?;
         return Ok(exit);
     }
-    // a refused run has no result but the reason
-    if output.outcome != Outcome::Refused {
-        ui.result(story::result(output))?;
-    }
+    ui.result(story::result(output))?;
     let error = match &report.waiting {
         Some(Wait::StepFailed { step, error, .. }) => Some(format!("{step} failed: {error}")),
         _ if output.outcome == Outcome::Refused => output.error.clone(),

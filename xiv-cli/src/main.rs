@@ -13,12 +13,12 @@ mod error;
 mod files;
 mod implement;
 mod paths;
+mod plumbing;
 mod records;
 mod runtime;
 mod side_files;
 mod story;
 mod survey;
-mod trace;
 mod ui;
 
 use clap::Parser;
@@ -47,7 +47,6 @@ fn main() -> std::process::ExitCode {
 }
 
 fn run(command: Command, ui: Ui) -> Result<ExitCode, CliError> {
-    trace::init();
     match command {
         Command::Init(args) => commands::init::run(&args, ui),
         Command::Doctor(args) => commands::doctor::run(&args, ui),
@@ -57,6 +56,11 @@ fn run(command: Command, ui: Ui) -> Result<ExitCode, CliError> {
         Command::Runs(args) => commands::runs::run(&args, ui),
         Command::Run(command) => commands::run::run(&command, ui),
         Command::Config(command) => commands::config::run(&command, ui),
+        Command::Plumbing(command) => plumbing::run(
+            &command,
+            &mut std::io::stdin().lock(),
+            &mut std::io::stdout().lock(),
+        ),
         Command::Completions(args) => commands::completions::run(&args, ui),
         Command::Man(args) => commands::man::run(&args, ui),
     }

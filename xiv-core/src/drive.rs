@@ -6,175 +6,36 @@
 //! bound to no async runtime; its only clock is the [`Clock`] port.
 
 mod agents;
+mod call;
+mod error;
 mod failure;
 mod finalize;
+mod fitness;
+mod ports;
+mod report;
 mod session;
 mod steps;
 mod supervise;
 
-use std::collections::BTreeMap;
+pub use error::DriveError;
+pub use fitness::work_tree_is_fit;
+pub use ports::{DriverOptions, Ports};
+pub use report::RunReport;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::future::{Either, select};
 use jiff::Timestamp;
 
-use crate::flow::{
-    BudgetLimits, CORE_VERSION, Divergence, Event, GuardStatus, Machine, Next, RunConfig, RunSpec,
-    Wait,
-};
-use crate::model::{BranchName, ExitCode, FailureCause, ImplementOutput, IssueKey, Outcome, RunId};
-use crate::policy::redact::Redactor;
+use crate::flow::{BudgetLimits, CORE_VERSION, Event, Machine, Next, RunConfig, RunSpec, Wait};
+use crate::model::{BranchName, FailureCause, IssueKey, Outcome, RunId, StepId, Usage};
 use crate::port::{
-    Agent, AgentRole, Cancel, CancelReason, Canceller, Clock, GateRequest, Human, IssueSource,
-    Journal, JournalError, JournalErrorKind, NewRun, Observer, OwnerId, Processes, RunFiles,
-    StepContext, Validator, Vcs, VcsError, VcsErrorKind, WorkTreeState,
+    AgentRole, Cancel, CancelReason, Canceller, Fence, GateRequest, JournalError, JournalErrorKind,
+    NewRun, OwnerId, StepContext,
 };
-use crate::prompt::TemplateError;
 
+use error::locked;
 use session::RunSession;
-
-/// Everything that a driver reaches the world through.
-#[derive(Debug, Clone)]
-pub struct Ports {
-    /// Where the issue comes from.
-    pub issues: Arc<dyn IssueSource>,
-    /// The repository, seen from the user's work tree.
-    pub vcs: Arc<dyn Vcs>,
-    /// One agent per role that the flow needs.
-    pub agents: BTreeMap<AgentRole, Arc<dyn Agent>>,
-    /// Runs the repository's commands.
-    pub validator: Arc<dyn Validator>,
-    /// The durable record.
-    pub journal: Arc<dyn Journal>,
-    /// The only clock.
-    pub clock: Arc<dyn Clock>,
-    /// What earlier attempts may have left running.
-    pub processes: Arc<dyn Processes>,
-    /// Side files.
-    pub files: Arc<dyn RunFiles>,
-    /// Who can be asked, if anybody.
-    pub human: Option<Arc<dyn Human>>,
-    /// Who watches.
-    pub observer: Arc<dyn Observer>,
-}
-
-/// How a driver behaves.
-#[derive(Debug, Clone)]
-pub struct DriverOptions {
-    /// How long an ownership lasts without renewal. Default: 30 s.
-    pub lease: Duration,
-    /// How often it is renewed. Default: 10 s.
-    pub renew_every: Duration,
-    /// How long a cancelled step may take to end before it is dropped.
-    /// Default: 15 s.
-    pub stop_budget: Duration,
-    /// How programs are guarded; recorded in the run. Default: environment only.
-    pub guard: GuardStatus,
-    /// Masks secrets in everything that is stored or shown.
-    pub redactor: Arc<Redactor>,
-}
-
-impl Default for DriverOptions {
-    fn default() -> Self {
-        Self {
-            lease: Duration::from_secs(30),
-            renew_every: Duration::from_secs(10),
-            stop_budget: Duration::from_secs(15),
-            guard: GuardStatus::EnvironmentOnly,
-            redactor: Arc::new(Redactor::new(Vec::<String>::new())),
-        }
-    }
-}
-
-/// A run that could not be driven at all. Steps that fail are no errors: they
-/// suspend the run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DriveError {
-    /// The journal failed; nothing was done after that.
-    #[error("the run could not be recorded")]
-    Journal(#[from] JournalError),
-    /// The work tree or the branch belongs to another run.
-    #[error("{resource} is in use by run {holder}")]
-    Locked {
-        /// What is in use, for people.
-        resource: String,
-        /// The run that holds it.
-        holder: RunId,
-    },
-    /// The history does not fit these rules.
-    #[error("the run's history does not fit this version of xiv")]
-    Diverged(#[from] Divergence),
-    /// The repository is not fit for a run.
-    #[error("the repository is not ready for a run")]
-    Vcs(#[from] VcsError),
-    /// There is nothing to validate with.
-    #[error("no validation command is known")]
-    NoValidation,
-    /// A role has no agent.
-    #[error("no agent is set for the {role} step")]
-    NoAgent {
-        /// The role.
-        role: AgentRole,
-    },
-    /// A prompt template is broken.
-    #[error("the prompt could not be written")]
-    Prompt(#[from] TemplateError),
-}
-
-impl DriveError {
-    /// The exit code that it stands for.
-    #[must_use]
-    pub fn exit(&self) -> ExitCode {
-        match self {
-            Self::Journal(e) if e.kind == JournalErrorKind::Fenced => ExitCode::Refused,
-            Self::Journal(_) => ExitCode::Adapter,
-            Self::Locked { .. } => ExitCode::Refused,
-            Self::Diverged(_) | Self::Prompt(_) => ExitCode::Bug,
-            Self::Vcs(e) => match e.kind {
-                VcsErrorKind::Program | VcsErrorKind::Locked => ExitCode::Adapter,
-                _ => ExitCode::Refused,
-            },
-            Self::NoValidation | Self::NoAgent { .. } => ExitCode::Configuration,
-        }
-    }
-}
-
-/// A run that ended or stands.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunReport {
-    /// The result.
-    pub output: ImplementOutput,
-    /// What it waits for, when it stands.
-    pub waiting: Option<Wait>,
-    /// How to mend what it waits for.
-    pub hints: Vec<String>,
-}
-
-impl RunReport {
-    /// The exit code that it stands for.
-    #[must_use]
-    pub const fn exit(&self) -> ExitCode {
-        let cause = match &self.waiting {
-            Some(Wait::StepFailed { cause, .. }) => Some(*cause),
-            _ => None,
-        };
-        self.output.outcome.class(cause)
-    }
-
-    fn of(machine: &Machine) -> Self {
-        let waiting = match machine.next() {
-            Next::Wait(wait) => Some(wait),
-            Next::Do(_) | Next::Finish(_) => None,
-        };
-        Self {
-            output: machine.output(),
-            waiting,
-            hints: machine.hints(),
-        }
-    }
-}
 
 /// A run to be started.
 #[derive(Debug, Clone)]
@@ -380,7 +241,7 @@ impl Driver {
     }
 
     /// Renews the lease by a timer until it is lost; then only says so.
-    async fn renew(&self, fence: crate::port::Fence, lost: Canceller) -> std::convert::Infallible {
+    async fn renew(&self, fence: Fence, lost: Canceller) -> std::convert::Infallible {
         loop {
             self.ports.clock.sleep(self.options.renew_every).await;
             if self
@@ -490,40 +351,6 @@ impl Driver {
     }
 }
 
-/// Whether a run can work here: no operation is under way and nothing would be
-/// lost or mixed in. With a work tree of its own (`isolated`) it always can.
-///
-/// # Errors
-/// [`VcsErrorKind::OperationInProgress`] or [`VcsErrorKind::Dirty`].
-pub fn work_tree_is_fit(state: &WorkTreeState, isolated: bool) -> Result<(), VcsError> {
-    if isolated {
-        return Ok(());
-    }
-    if let Some(operation) = &state.operation {
-        let message = format!("a {operation} is in progress");
-        return Err(VcsError::new(VcsErrorKind::OperationInProgress, message)
-            .with_hint(format!("finish or abort the {operation}"))
-            .with_hint("or work beside it with --worktree"));
-    }
-    if state.dirty.is_empty() {
-        return Ok(());
-    }
-    let shown: Vec<String> = state
-        .dirty
-        .iter()
-        .take(5)
-        .map(ToString::to_string)
-        .collect();
-    let more = match state.dirty.len().saturating_sub(5) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let message = format!("the work tree has changes: {}{more}", shown.join(", "));
-    Err(VcsError::new(VcsErrorKind::Dirty, message)
-        .with_hint("commit or stash them")
-        .with_hint("or work beside them with --worktree"))
-}
-
 /// The signals that stop any step.
 #[derive(Debug, Clone)]
 struct Stop {
@@ -546,7 +373,7 @@ impl Stop {
 #[derive(Debug, Clone)]
 struct Stood {
     wait: Wait,
-    usage: crate::model::Usage,
+    usage: Usage,
     session: Option<String>,
 }
 
@@ -554,7 +381,7 @@ impl From<Wait> for Stood {
     fn from(wait: Wait) -> Self {
         Self {
             wait,
-            usage: crate::model::Usage::default(),
+            usage: Usage::default(),
             session: None,
         }
     }
@@ -562,7 +389,7 @@ impl From<Wait> for Stood {
 
 /// A failed step, with the whole chain of causes as its message.
 fn step_failed(
-    step: &crate::model::StepId,
+    step: &StepId,
     cause: FailureCause,
     error: &dyn std::error::Error,
     hints: Vec<String>,
@@ -585,21 +412,6 @@ fn chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
-}
-
-fn locked(error: JournalError, resource: &str) -> DriveError {
-    match (error.kind, error.holder.clone()) {
-        (JournalErrorKind::Fenced, Some(holder)) => {
-            let (kind, what) = resource.split_once(':').unwrap_or(("", resource));
-            let what = what.rsplit(':').next().unwrap_or(what);
-            let resource = match kind {
-                "tree" => format!("the work tree {what}"),
-                _ => format!("the branch {what}"),
-            };
-            DriveError::Locked { resource, holder }
-        }
-        _ => DriveError::Journal(error),
-    }
 }
 
 /// A time in whole seconds, as commits have them.

@@ -1,42 +1,20 @@
 //! The steps that agents carry out: plan, implement, review.
 
-use std::time::Duration;
-
-use super::failure::{agent_wait, review_failure, timed_out, vcs_wait};
+use super::call::{AgentCall, Answerable, Called, run_any, run_review, run_typed};
+use super::failure::{agent_wait, review_failure, vcs_wait};
 use super::session::RunSession;
-use super::supervise::{Bounds, SpentBudget, Supervised};
 use super::{DriveError, Driver, Stood, Stop};
 use crate::flow::{
     AgentSettings, Event, ImplementCommand, PlanCommand, ReviewCommand, ReviewFailure,
-    ReviewFailureKind, StepLimits, Wait,
+    ReviewFailureKind, StepLimits,
 };
-use crate::model::{ImplementReport, LocalReview, Plan, StepId, TreeId, Usage};
+use crate::model::{BranchName, ImplementReport, LocalReview, Plan, StepId, TreeId};
 use crate::policy::extract;
-use crate::policy::retry::{RetryDecision, retry};
 use crate::port::{
-    AgentError, AgentErrorKind, AgentExt, AgentReply, AgentRequest, AgentRole, Cancel,
-    CancelReason, Effort, RefGuard, Session, StepContext, TimeoutKind, TreeDiff, Vcs, VcsError,
+    AgentError, AgentErrorKind, AgentRequest, AgentRole, Cancel, RefGuard, Session, StepContext,
+    TreeDiff, Vcs, VcsError,
 };
 use crate::prompt::{self, DiffView, PromptContext};
-
-/// How a call ended, all tries included.
-pub(super) enum Called<T> {
-    /// With an answer.
-    Answered(T, AgentReply),
-    /// With an error that is the step's result.
-    Failed(AgentError),
-    /// The run has to stand still.
-    Stood(Stood),
-}
-
-/// One agent step: what is asked, and what the driver keeps of it.
-pub(super) struct AgentCall {
-    pub(super) step: StepId,
-    pub(super) role: AgentRole,
-    pub(super) prompt: String,
-    /// Noted in `stepStarted` of the first attempt.
-    pub(super) tree: Option<TreeId>,
-}
 
 impl Driver {
     /// Makes the plan.
@@ -183,44 +161,10 @@ impl Driver {
             .call(session, call, &settings, stop, run_review)
             .await?;
         let tampered = self.put_back(session, &step, &*vcs, &before, &cx).await?;
-        let (review, usage) = match called {
-            Called::Stood(stood) => return Ok(Some(stood)),
-            Called::Failed(error) => {
-                let kind = review_failure(&error.kind);
-                (
-                    Err(ReviewFailure {
-                        kind,
-                        message: error.message,
-                    }),
-                    error.usage,
-                )
-            }
-            Called::Answered(review, reply) => (Ok(review), reply.usage),
-        };
-        let review = match tampered {
-            Some(what) => Err(ReviewFailure {
-                kind: ReviewFailureKind::Tampered,
-                message: what,
-            }),
-            None => review,
-        };
-        let pass = command.pass;
-        session
-            .record(match review {
-                Ok(review) => Event::Reviewed {
-                    step,
-                    pass,
-                    review,
-                    usage,
-                },
-                Err(reason) => Event::ReviewFailed {
-                    step,
-                    pass,
-                    reason,
-                    usage,
-                },
-            })
-            .await?;
+        match reviewed(step, command, called, tampered) {
+            Ok(event) => session.record(event).await?,
+            Err(stood) => return Ok(Some(*stood)),
+        }
         Ok(None)
     }
 
@@ -275,231 +219,6 @@ impl Driver {
             .await
     }
 
-    /// One agent step with its retries.
-    async fn call<T: Send>(
-        &self,
-        session: &mut RunSession<'_>,
-        call: AgentCall,
-        settings: &AgentSettings,
-        stop: &Stop,
-        run: RunFn<T>,
-    ) -> Result<Called<T>, DriveError> {
-        let earlier = session.machine.session_of(&call.step).map(str::to_owned);
-        let resume = move |mut request: AgentRequest| {
-            if let Some(id) = &earlier {
-                request.session = Session::Resume(id.clone());
-            }
-            request
-        };
-        self.call_with(session, call, settings, stop, resume, run)
-            .await
-    }
-
-    async fn call_with<T: Send>(
-        &self,
-        session: &mut RunSession<'_>,
-        call: AgentCall,
-        settings: &AgentSettings,
-        stop: &Stop,
-        adjust: impl Fn(AgentRequest) -> AgentRequest,
-        run: RunFn<T>,
-    ) -> Result<Called<T>, DriveError> {
-        self.sweep_earlier_attempts(session).await;
-        let began = self.ports.clock.elapsed();
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let spent = self.ports.clock.elapsed().saturating_sub(began);
-            let total = Duration::from_millis(settings.limits.total_ms);
-            let remaining = total.saturating_sub(spent);
-            let supervised = self
-                .attempt(session, &call, settings, remaining, stop, &adjust, run)
-                .await?;
-            let error = match self.settle(&call, settings, supervised) {
-                Ok(Ok((value, reply))) => return Ok(Called::Answered(value, reply)),
-                Ok(Err(error)) => error,
-                Err(stood) => return Ok(Called::Stood(stood)),
-            };
-            let left = total.saturating_sub(self.ports.clock.elapsed().saturating_sub(began));
-            let decision = retry(&error.kind, tries, session.machine.seed(), left);
-            let RetryDecision::After(delay) = decision else {
-                return Ok(Called::Failed(error));
-            };
-            let retried = Event::Retried {
-                step: call.step.clone(),
-                attempt: session.machine.attempts(&call.step),
-                reason: error.message,
-                delay_ms: u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
-                usage: error.usage,
-            };
-            session.record(retried).await?;
-            if self.pause(delay, stop).await {
-                stop.check_lease()?;
-                return Ok(Called::Stood(Wait::Interrupted.into()));
-            }
-        }
-    }
-
-    /// One try of an agent step.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the pieces of one call, used once"
-    )]
-    async fn attempt<T: Send>(
-        &self,
-        session: &mut RunSession<'_>,
-        call: &AgentCall,
-        settings: &AgentSettings,
-        remaining: Duration,
-        stop: &Stop,
-        adjust: &impl Fn(AgentRequest) -> AgentRequest,
-        run: RunFn<T>,
-    ) -> Result<Supervised<Result<(T, AgentReply), AgentError>>, DriveError> {
-        let blob = self.ports.journal.put_blob(call.prompt.as_bytes()).await?;
-        let attempt = session.machine.attempts(&call.step) + 1;
-        session
-            .record(Event::StepStarted {
-                step: call.step.clone(),
-                attempt,
-                prompt_sha256: Some(blob.as_str().to_owned()),
-                tree: call.tree.clone(),
-            })
-            .await?;
-        let agent = self
-            .ports
-            .agents
-            .get(&call.role)
-            .ok_or(DriveError::NoAgent { role: call.role })?;
-        let request = adjust(self.request(session, call, settings));
-        let limits = StepLimits {
-            total_ms: u64::try_from(remaining.as_millis()).unwrap_or(u64::MAX),
-            idle_ms: settings.limits.idle_ms,
-        };
-        let machine = &session.machine;
-        let bounds = Bounds {
-            limits,
-            run_budget: (*machine.budget(), *machine.usage()),
-            step_budget: (settings.budget, machine.usage_of_step(&call.step)),
-        };
-        let mark = session.mark(&call.step, attempt);
-        let run_id = session.fence.run.clone();
-        let agent = std::sync::Arc::clone(agent);
-        let begun = self.ports.clock.elapsed();
-        let mut supervised = self
-            .supervise(&run_id, &call.step, &mark, bounds, stop, |cx| {
-                run(agent, request, cx)
-            })
-            .await;
-        stop.check_lease()?;
-        let wall = self.ports.clock.elapsed().saturating_sub(begun);
-        let wall_ms = u64::try_from(wall.as_millis()).unwrap_or(u64::MAX);
-        count_call(&mut supervised.usage, wall_ms);
-        match &mut supervised.result {
-            Some(Ok((_, reply))) => count_call(&mut reply.usage, wall_ms),
-            Some(Err(error)) => count_call(&mut error.usage, wall_ms),
-            None => {}
-        }
-        for (rule, argv) in std::mem::take(&mut supervised.refusals) {
-            session
-                .record(Event::Denied {
-                    step: call.step.clone(),
-                    rule,
-                    argv,
-                })
-                .await?;
-        }
-        Ok(supervised)
-    }
-
-    /// What became of a try: an answer, an error, or a run that stands.
-    #[expect(
-        clippy::type_complexity,
-        reason = "an answer or an error, unless the run stands"
-    )]
-    fn settle<T>(
-        &self,
-        call: &AgentCall,
-        settings: &AgentSettings,
-        supervised: Supervised<Result<(T, AgentReply), AgentError>>,
-    ) -> Result<Result<(T, AgentReply), AgentError>, Stood> {
-        let Supervised {
-            result,
-            stopped,
-            spent,
-            usage,
-            session,
-            ..
-        } = supervised;
-        // what ended by itself before the order reached it counts as it ended
-        let (error, stopped) = match (result, stopped) {
-            (Some(Ok(answer)), _) if spent.is_none() => return Ok(Ok(answer)),
-            (Some(Err(error)), None) => return Ok(Err(error)),
-            (Some(Err(error)), Some(reason)) => (Some(error), reason),
-            (_, Some(reason)) => (None, reason),
-            (_, None) => (None, CancelReason::User),
-        };
-        let error_usage = error.as_ref().map_or(usage, |e| e.usage);
-        let session = error.and_then(|e| e.session).or(session);
-        let stood = |wait| Stood {
-            wait,
-            usage: error_usage,
-            session: session.clone(),
-        };
-        let timeout = |kind, limit| AgentError {
-            usage: error_usage,
-            session: session.clone(),
-            ..timed_out(kind, limit)
-        };
-        match stopped {
-            CancelReason::TimedOutIdle => Ok(Err(timeout(
-                TimeoutKind::Idle,
-                settings.limits.idle_ms.unwrap_or(0),
-            ))),
-            CancelReason::TimedOutTotal => {
-                Ok(Err(timeout(TimeoutKind::Total, settings.limits.total_ms)))
-            }
-            CancelReason::Budget => match spent {
-                Some(SpentBudget::Step(which)) if call.role == AgentRole::Review => {
-                    let message = format!("the review step's budget ({which}) is spent");
-                    Ok(Err(AgentError {
-                        usage: error_usage,
-                        ..AgentError::new(AgentErrorKind::LimitReached, message)
-                    }))
-                }
-                Some(SpentBudget::Run(which) | SpentBudget::Step(which)) => {
-                    let step = call.step.clone();
-                    Err(stood(Wait::Budget {
-                        which: which.to_owned(),
-                        step,
-                    }))
-                }
-                None => Err(stood(Wait::Interrupted)),
-            },
-            CancelReason::User | CancelReason::LeaseLost => Err(stood(Wait::Interrupted)),
-        }
-    }
-
-    fn request(
-        &self,
-        session: &RunSession<'_>,
-        call: &AgentCall,
-        settings: &AgentSettings,
-    ) -> AgentRequest {
-        let machine = &session.machine;
-        let cwd = machine.work_root().map_or_else(
-            || self.ports.vcs.root().to_path_buf(),
-            std::path::PathBuf::from,
-        );
-        let rules = prompt::system_rules(call.role);
-        let mut request = AgentRequest::new(call.role, call.prompt.clone(), rules, cwd);
-        request.model.clone_from(&settings.model);
-        request.effort = settings.effort.clone().map(Effort);
-        request.run = Some(machine.run().clone());
-        request.pass = call.step.pass();
-        request.scratch = Some(self.ports.files.folder(machine.run()));
-        request
-    }
-
     /// Why the run stands after a step's own error.
     fn stood_by(&self, step: &StepId, error: AgentError) -> Stood {
         let wait = agent_wait(step, &error, self.ports.clock.now());
@@ -507,16 +226,6 @@ impl Driver {
             wait,
             usage: error.usage,
             session: error.session,
-        }
-    }
-
-    /// Waits; true when told to stop meanwhile.
-    async fn pause(&self, delay: Duration, stop: &Stop) -> bool {
-        let orders = futures::future::select(stop.user.clone(), stop.lease_lost.clone());
-        let pause = self.ports.clock.sleep(delay);
-        match futures::future::select(pause, orders).await {
-            futures::future::Either::Left(_) => false,
-            futures::future::Either::Right(_) => true,
         }
     }
 
@@ -540,48 +249,43 @@ impl Driver {
     }
 }
 
-/// A type that agents are asked for.
-pub(super) trait Answerable:
-    extract::Extract + serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static
-{
-}
-impl<T> Answerable for T where
-    T: extract::Extract + serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static
-{
-}
-
-type Running<T> = futures::future::BoxFuture<'static, Result<(T, AgentReply), AgentError>>;
-/// How an answer is asked for.
-type RunFn<T> = fn(std::sync::Arc<dyn crate::port::Agent>, AgentRequest, StepContext) -> Running<T>;
-
-/// Asks for a typed answer.
-fn run_typed<T: Answerable>(
-    agent: std::sync::Arc<dyn crate::port::Agent>,
-    request: AgentRequest,
-    cx: StepContext,
-) -> Running<T> {
-    Box::pin(async move { agent.ask::<T>(request, cx).await })
-}
-
-/// Asks for a review.
-fn run_review(
-    agent: std::sync::Arc<dyn crate::port::Agent>,
-    request: AgentRequest,
-    cx: StepContext,
-) -> Running<LocalReview> {
-    run_typed::<LocalReview>(agent, request, cx)
-}
-
-/// Asks for work; the clean end of the call is enough.
-fn run_any(
-    agent: std::sync::Arc<dyn crate::port::Agent>,
-    request: AgentRequest,
-    cx: StepContext,
-) -> Running<()> {
-    let schema = schemars::schema_for!(ImplementReport).to_value();
-    Box::pin(async move {
-        let reply = agent.run(request.with_schema(schema), cx).await?;
-        Ok(((), reply))
+/// The event that a review step ends with, unless the run has to stand.
+fn reviewed(
+    step: StepId,
+    command: &ReviewCommand,
+    called: Called<LocalReview>,
+    tampered: Option<String>,
+) -> Result<Event, Box<Stood>> {
+    let pass = command.pass;
+    let (review, usage) = match called {
+        Called::Stood(stood) => return Err(Box::new(stood)),
+        Called::Failed(error) => {
+            let kind = review_failure(&error.kind);
+            let message = error.message;
+            (Err(ReviewFailure { kind, message }), error.usage)
+        }
+        Called::Answered(review, reply) => (Ok(review), reply.usage),
+    };
+    let review = match tampered {
+        Some(message) => Err(ReviewFailure {
+            kind: ReviewFailureKind::Tampered,
+            message,
+        }),
+        None => review,
+    };
+    Ok(match review {
+        Ok(review) => Event::Reviewed {
+            step,
+            pass,
+            review,
+            usage,
+        },
+        Err(reason) => Event::ReviewFailed {
+            step,
+            pass,
+            reason,
+            usage,
+        },
     })
 }
 
@@ -594,7 +298,7 @@ pub(super) struct Observed {
 /// Looks at the work tree and the refs.
 pub(super) async fn observe(
     vcs: &dyn Vcs,
-    branch: &crate::model::BranchName,
+    branch: &BranchName,
     cx: &StepContext,
 ) -> Result<Observed, VcsError> {
     let refs = vcs.guard(branch, cx.clone()).await?;
@@ -624,14 +328,5 @@ fn context_of<'a>(session: &RunSession<'_>, settings: &'a AgentSettings) -> Prom
     PromptContext {
         seed: session.machine.seed(),
         guidance: settings.guidance.as_deref(),
-    }
-}
-
-/// Every call counts as one and takes its wall time, whatever the engine says.
-fn count_call(usage: &mut Usage, wall_ms: u64) {
-    usage.calls = usage.calls.max(1);
-    usage.wall_ms = wall_ms;
-    if usage.cost_usd.is_none() && usage.tokens() > 0 {
-        usage.cost_complete = false;
     }
 }

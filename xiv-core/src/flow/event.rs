@@ -188,7 +188,6 @@ pub enum GuardStatus {
     rename_all_fields = "camelCase"
 )]
 #[expect(clippy::exhaustive_enums, reason = "the gate decides on each")]
-#[expect(clippy::large_enum_variant, reason = "held once at a time")]
 pub enum FetchOutcome {
     /// An issue. The fetch gate still looks at it.
     Fetched {

@@ -169,6 +169,7 @@ fn numbered(lines: u32) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one kind of change after the other")]
 fn every_kind_of_change_is_read_as_git_means_it() {
     let repository = Repository::new();
     let names: [&[u8]; 9] = [

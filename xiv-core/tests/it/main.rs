@@ -8,7 +8,6 @@ mod conformance;
 mod crash;
 mod diff;
 mod event_orders;
-mod fakes;
 mod gate_space;
 mod loop_table;
 mod mocks;

@@ -95,6 +95,10 @@ pub(crate) fn commit() -> CommitId {
     CommitId::parse("c".repeat(40)).expect("a valid id")
 }
 
+#[expect(
+    clippy::fn_params_excessive_bools,
+    reason = "two independent settings of a script"
+)]
 pub(crate) fn started(cap: i64, blocker_withholds: bool, skip: bool) -> Event {
     let command = ValidationCommand {
         name: "test".into(),
@@ -124,6 +128,7 @@ static FETCHED: LazyLock<FetchOutcome> = LazyLock::new(|| {
 });
 
 /// The result of carrying out a command, by the script.
+#[expect(clippy::too_many_lines, reason = "one arm per command")]
 pub(crate) fn result_of(
     command: &Command,
     script: &[PassScript],

@@ -66,8 +66,9 @@ impl Document {
 }
 
 /// The acceptance criteria in a Markdown text.
-pub(crate) fn criteria(_markdown: &str) -> Vec<String> {
-    Vec::new()
+pub(crate) fn criteria(markdown: &str) -> Vec<String> {
+    let found = crate::criteria::parse(markdown);
+    found.criteria.into_iter().map(|c| c.text).collect()
 }
 
 /// The front matter's title, else the text of the first heading, which is then

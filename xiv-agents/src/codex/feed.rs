@@ -20,6 +20,15 @@ pub(crate) enum Terminal {
     Failed(String),
 }
 
+/// Item types that are work.
+const WORK: &[&str] = &[
+    "command_execution",
+    "file_change",
+    "mcp_tool_call",
+    "collab_tool_call",
+    "web_search",
+];
+
 /// What the lines so far amount to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Codex {
@@ -97,7 +106,13 @@ impl Codex {
     fn item(&mut self, kind: &str, item: &Value) -> Vec<StepEvent> {
         let stage = Stage::of(kind);
         let done = stage == Stage::Completed;
-        match item["type"].as_str().unwrap_or_default() {
+        let kind = item["type"].as_str().unwrap_or_default();
+        if stage == Stage::Started && WORK.contains(&kind) {
+            // Whatever was said before more work was a draft. (The end of work says nothing: a command
+            // that runs on in the background can end after the answer.)
+            self.message = None;
+        }
+        match kind {
             "agent_message" if done => {
                 let said = text(&item["text"]).unwrap_or_default();
                 if self.terminal.is_none() {

@@ -98,6 +98,18 @@ fn the_last_message_counts_and_not_the_first_that_looks_right() {
 }
 
 #[test]
+fn a_draft_before_more_work_is_no_answer() {
+    let lines: Vec<String> = recorded("preamble").lines().map(str::to_owned).collect();
+    let without_the_real_one: Vec<String> = lines
+        .into_iter()
+        .filter(|line| !line.contains("the real one"))
+        .collect();
+    let codex = parsed(&without_the_real_one.join("\n"));
+    let error = classify(&codex, AgentRole::Review, &exited(0)).expect_err("only a draft");
+    assert_eq!(error.kind, AgentErrorKind::Unparseable);
+}
+
+#[test]
 fn a_failing_exit_after_the_last_word_is_accepted_with_a_warning() {
     let reply = outcome("json", &exited(1)).expect("the turn was completed");
     assert!(

@@ -119,3 +119,35 @@ impl AgentBench for Bench {
 fn the_fake_agent_is_an_agent() {
     block_on(conformance::agent(&Bench(FakeVcs::new())));
 }
+
+/// The real ones of this crate pass the suites, too.
+#[cfg(feature = "tokio")]
+mod real {
+    use std::sync::Arc;
+
+    use xiv_core::rt::SystemClock;
+    use xiv_core::rt::guard::{Guard, GuardPlan};
+    use xiv_core::rt::process::Environment;
+    use xiv_core::rt::validate::ShellValidator;
+    use xiv_core::test_support::conformance::{self, ValidatorBench};
+
+    #[tokio::test]
+    async fn the_system_clock_is_a_clock() {
+        conformance::clock(|| SystemClock).await;
+    }
+
+    #[tokio::test]
+    async fn the_shell_validator_is_a_validator() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let guard = Guard::install(folder.path().join("guard"), GuardPlan::default());
+        let guard = Arc::new(guard.expect("the guard is installed"));
+        let path = std::env::var_os("PATH").expect("a PATH");
+        let environment = Environment::empty().with("PATH", path);
+        conformance::validator(|_| ValidatorBench {
+            validator: Arc::new(ShellValidator::new(Arc::clone(&guard), environment.clone())),
+            clock: Arc::new(SystemClock),
+            cwd: folder.path().to_path_buf(),
+        })
+        .await;
+    }
+}

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use futures::future::join;
 use serde_json::{Value, json};
 
+use super::mark_in;
 use crate::model::{ImplementReport, LocalReview, Verdict};
 use crate::port::{
     Agent, AgentErrorKind, AgentExt as _, AgentRequest, AgentRole, Cancel, CancelReason, Clock,
@@ -76,13 +77,8 @@ pub async fn agent(bench: &dyn AgentBench) {
     the_stop_signal_ends_it(bench).await;
 }
 
-/// A mark of this bench alone: suites of other agents may run at the same time.
-fn mark(bench: &dyn AgentBench) -> String {
-    format!("conformance{}", bench.cwd().display()).replace(':', "_")
-}
-
 fn step(bench: &dyn AgentBench) -> StepContext {
-    StepContext::new(bench.clock(), mark(bench))
+    StepContext::new(bench.clock(), mark_in(&bench.cwd()))
 }
 
 fn request(bench: &dyn AgentBench, role: AgentRole) -> AgentRequest {
@@ -90,7 +86,7 @@ fn request(bench: &dyn AgentBench, role: AgentRole) -> AgentRequest {
 }
 
 fn assert_alone(bench: &dyn AgentBench, after: &str) {
-    let left = bench.left_behind(&mark(bench));
+    let left = bench.left_behind(&mark_in(&bench.cwd()));
     assert_eq!(left, 0, "processes are left after {after}");
 }
 

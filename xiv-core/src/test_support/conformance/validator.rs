@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures::future::join;
 
+use super::mark_in;
 use crate::model::{CommandExit, CommandResult, ValidationCommand};
 use crate::port::{
     Cancel, CancelReason, Clock, StepContext, ValidateRequest, Validator, ValidatorError,
@@ -84,8 +85,7 @@ async fn run(
         run: None,
         env_allow: Vec::new(),
     };
-    let cx =
-        StepContext::new(Arc::clone(&bench.clock), "conformance-validator").with_cancel(cancel);
+    let cx = StepContext::new(Arc::clone(&bench.clock), mark_in(&bench.cwd)).with_cancel(cancel);
     let ran = bench.validator.validate(request, cx).await?;
     Ok(ran.commands)
 }

@@ -129,9 +129,13 @@ impl From<VcsError> for CliError {
             VcsErrorKind::Rejected => (ExitCode::Adapter, "rejected"),
             _ => (ExitCode::Adapter, "vcs"),
         };
+        let mut hints = error.hints.clone();
+        if error.kind == VcsErrorKind::NotARepository && hints.is_empty() {
+            hints.push("change into a repository, or make one with `git init`".to_owned());
+        }
         Self {
             causes: sources(&error),
-            hints: error.hints.clone(),
+            hints,
             ..Self::new(exit, kind, error.to_string())
         }
     }

@@ -101,7 +101,10 @@ pub(crate) fn show(report: &RunReport, ui: Ui) -> Result<ExitCode, CliError> {
         })?;
         return Ok(exit);
     }
-    ui.result(story::result(output))?;
+    // a refused run has no result but the reason
+    if output.outcome != Outcome::Refused {
+        ui.result(story::result(output))?;
+    }
     let error = match &report.waiting {
         Some(Wait::StepFailed { step, error, .. }) => Some(format!("{step} failed: {error}")),
         _ if output.outcome == Outcome::Refused => output.error.clone(),

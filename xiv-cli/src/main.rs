@@ -19,6 +19,7 @@ mod runtime;
 mod side_files;
 mod story;
 mod survey;
+mod trace;
 mod ui;
 
 use clap::Parser;
@@ -47,6 +48,7 @@ fn main() -> std::process::ExitCode {
 }
 
 fn run(command: Command, ui: Ui) -> Result<ExitCode, CliError> {
+    trace::init();
     match command {
         Command::Init(args) => commands::init::run(&args, ui),
         Command::Doctor(args) => commands::doctor::run(&args, ui),

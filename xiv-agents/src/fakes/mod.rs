@@ -22,6 +22,7 @@
 
 mod anthropic;
 mod openai;
+mod peer;
 mod request;
 mod script;
 mod server;
@@ -29,5 +30,6 @@ mod sse;
 
 pub use anthropic::Anthropic;
 pub use openai::OpenAi;
+pub use peer::peer;
 pub use request::ModelRequest;
 pub use script::{Failure, Part, Script, Turn};

@@ -1,54 +1,10 @@
-//! Finds the real agent programs and gives each test a home, a repository and an environment of its own.
+//! A home, a repository and an environment of its own for each test with real agent programs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use tempfile::TempDir;
-
-/// The native binary of a peer, from `XIV_PEER_<NAME>`, else from `target/peers`; `None` says "skipped".
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
-    if std::env::var_os("XIV_PEERS").is_some_and(|peers| peers == "none") {
-        skip("XIV_PEERS=none");
-        return None;
-    }
-    let variable = format!("XIV_PEER_{}", name.to_uppercase());
-    let linked = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../target/peers")
-        .join(name);
-    let candidates = std::env::var_os(&variable)
-        .map(PathBuf::from)
-        .into_iter()
-        .chain([linked]);
-    let found = candidates.filter_map(|path| native(name, &path)).next();
-    if found.is_none() {
-        skip(&format!(
-            "no {name} ({variable} is unset and target/peers has none)"
-        ));
-    }
-    found
-}
-
-#[expect(
-    clippy::print_stderr,
-    reason = "the reason of a skipped test belongs in its output"
-)]
-pub(crate) fn skip(why: &str) {
-    eprintln!("skipped: {why}");
-}
-
-/// A path may name the binary itself or a folder that npm installed it into.
-fn native(name: &str, path: &Path) -> Option<PathBuf> {
-    if path.is_file() {
-        return Some(path.to_owned());
-    }
-    let inner = match name {
-        "codex" => {
-            "node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
-        }
-        _ => "node_modules/@anthropic-ai/claude-code-linux-x64/claude",
-    };
-    Some(path.join(inner)).filter(|binary| binary.is_file())
-}
+pub(crate) use xiv_agents::fakes::peer as find;
 
 /// A scratch place for one test: `home`, `tmp` and a git repository `repo` with one commit.
 #[derive(Debug)]

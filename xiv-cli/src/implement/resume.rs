@@ -120,7 +120,7 @@ async fn go_on(
         Box::new(move |run, _| {
             if !noted.swap(true, Ordering::Relaxed) {
                 // only a comfort of `run cancel`
-                let _unwritable = driver_file::write(&paths, run.as_str(), &process);
+                let _unwritable = driver_file::write(&paths, run, &process);
             }
         }),
     ));

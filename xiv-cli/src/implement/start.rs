@@ -242,7 +242,7 @@ fn at_the_start(world: &World, handed_in: Option<HandedIn>) -> Hook {
             return;
         }
         // both files are comforts: a run goes on without them
-        let _unwritable = driver_file::write(&paths, run.as_str(), &process);
+        let _unwritable = driver_file::write(&paths, run, &process);
         if let Some(issue) = &handed_in {
             let files = SideFiles::new(paths.clone());
             let _unwritable = files.put(run, HANDED_IN, issue.text.as_bytes());

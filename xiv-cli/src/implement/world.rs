@@ -115,6 +115,13 @@ impl World {
             };
             let engine = settings.engine.as_str();
             if !seen.contains_key(engine) {
+                // a script or a program that is not configured is a wrong setting
+                agent(
+                    engine,
+                    &self.loaded.config,
+                    &self.place.main,
+                    &Host::default(),
+                )?;
                 let found = survey::look_at(engine, &self.loaded.config, &self.place.main).await;
                 seen.insert(engine, found);
             }

@@ -39,13 +39,13 @@ impl RecordingObserver {
 
     /// The events with run, number and time.
     #[must_use]
-    pub fn recorded(&self) -> Vec<(RunId, Recorded)> {
+    pub fn history(&self) -> Vec<(RunId, Recorded)> {
         lock(&self.0).recorded.clone()
     }
 
     /// All progress.
     #[must_use]
-    pub fn progress(&self) -> Vec<Progress> {
+    pub fn all_progress(&self) -> Vec<Progress> {
         lock(&self.0).progress.clone()
     }
 }

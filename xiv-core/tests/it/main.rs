@@ -8,6 +8,7 @@ mod conformance;
 mod crash;
 mod diff;
 mod event_orders;
+mod fakes;
 mod gate_space;
 mod loop_table;
 mod mocks;

@@ -57,11 +57,12 @@ fn text(explanation: &Explanation, verify: bool) -> String {
         text.push_str(&match &explanation.divergence {
             _ if explanation.verified => paint(
                 GOOD,
-                "verified: the recorded inputs give the recorded decisions\n",
+                "verified: the recorded inputs give the recorded decisions",
             ),
-            Some(divergence) => paint(BAD, format!("not verified: {divergence}\n")),
-            None => paint(BAD, "not verified: a decision differs\n"),
+            Some(divergence) => paint(BAD, format!("not verified: {divergence}")),
+            None => paint(BAD, "not verified: a decision differs"),
         });
+        text.push('\n');
     }
     text
 }
@@ -81,7 +82,8 @@ fn of_pass(pass: &PassExplanation) -> String {
     text.push_str(&format!("  {:<10} {validation}\n", "validation"));
     text.push_str(&format!("  {:<10} {review}\n", "review"));
     if pass.incoherent {
-        text.push_str(&paint(BAD, "  the review approved and named a blocker\n"));
+        text.push_str(&paint(BAD, "  the review approved and named a blocker"));
+        text.push('\n');
     }
     text.push_str(&format!("  {:<10} {}\n", "therefore", pass.because));
     text

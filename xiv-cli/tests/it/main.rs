@@ -1,0 +1,14 @@
+//! Tests of the binary as a whole: what it prints, how it exits, what it
+//! leaves on disk.
+
+mod bad_input;
+mod config;
+mod demo;
+mod environment;
+mod implement;
+mod interrupt;
+mod kill;
+mod output;
+mod real_agents;
+mod reviewers;
+mod runs;

@@ -5,6 +5,7 @@ mod bad_input;
 mod config;
 mod demo;
 mod environment;
+mod guard;
 mod implement;
 mod interrupt;
 mod kill;

@@ -8,6 +8,7 @@ use futures::future::{BoxFuture, Either, select};
 
 use super::failure::timed_out;
 use super::session::RunSession;
+use super::steps::record_refusals;
 use super::supervise::{Bounds, SpentBudget, Supervised};
 use super::{DriveError, Driver, Stood, Stop};
 use crate::flow::{AgentSettings, Event, StepLimits, Wait};
@@ -164,15 +165,8 @@ impl Driver {
             Some(Err(error)) => count_call(&mut error.usage, wall_ms),
             None => {}
         }
-        for (rule, argv) in std::mem::take(&mut supervised.refusals) {
-            session
-                .record(Event::Denied {
-                    step: call.step.clone(),
-                    rule,
-                    argv,
-                })
-                .await?;
-        }
+        let refusals = std::mem::take(&mut supervised.refusals);
+        record_refusals(session, &call.step, refusals).await?;
         Ok(supervised)
     }
 

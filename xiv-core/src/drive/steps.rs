@@ -184,7 +184,7 @@ impl Driver {
 
     async fn run_commands(
         &self,
-        session: &RunSession<'_>,
+        session: &mut RunSession<'_>,
         step: &StepId,
         command: &ValidateCommand,
         root: &Path,
@@ -198,11 +198,11 @@ impl Driver {
         };
         let limits = session.machine.config().validate_limits;
         let mark = session.mark(step, session.machine.attempts(step));
-        let run = &session.fence.run;
+        let run = session.fence.run.clone();
         let validator = Arc::clone(&self.ports.validator);
-        let supervised = self
+        let mut supervised = self
             .supervise(
-                run,
+                &run,
                 step,
                 &mark,
                 Bounds::time(limits),
@@ -211,6 +211,8 @@ impl Driver {
             )
             .await;
         stop.check_lease()?;
+        let refusals = std::mem::take(&mut supervised.refusals);
+        record_refusals(session, step, refusals).await?;
         Ok(match (supervised.result, supervised.stopped) {
             (Some(Ok(run)), _) => Ok(run),
             // out of time: every command that is not known to have passed did not
@@ -423,4 +425,17 @@ async fn changed_files(vcs: &dyn Vcs, from: &TreeId, to: &TreeId, cx: &StepConte
         }
         Err(_) => "files changed".to_owned(),
     }
+}
+
+/// Records what a step's programs tried and were refused.
+pub(super) async fn record_refusals(
+    session: &mut RunSession<'_>,
+    step: &StepId,
+    refusals: Vec<(String, Vec<String>)>,
+) -> Result<(), DriveError> {
+    for (rule, argv) in refusals {
+        let step = step.clone();
+        session.record(Event::Denied { step, rule, argv }).await?;
+    }
+    Ok(())
 }

@@ -13,6 +13,8 @@ mod gate_space;
 mod loop_table;
 mod mocks;
 mod model;
+#[cfg(all(feature = "tokio", feature = "test-support"))]
+mod rt;
 mod script;
 #[cfg(all(feature = "sqlite", feature = "tokio"))]
 mod store;

@@ -17,6 +17,8 @@ use xiv_agents::tiers::{Engine, Tier};
 use xiv_core::port::AgentRole;
 
 pub(crate) use env::SHORT;
+#[cfg(test)]
+pub(crate) use env::{RESERVED, environment_keys};
 pub(crate) use keys::{Config, Tracker};
 pub(crate) use layer::{Layer, Origin, leaves};
 pub(crate) use schema::schema;

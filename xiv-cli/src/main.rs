@@ -15,6 +15,8 @@ mod implement;
 mod paths;
 mod plumbing;
 mod records;
+#[cfg(test)]
+mod reference;
 mod runtime;
 mod side_files;
 mod story;
@@ -70,7 +72,7 @@ fn run(command: Command, ui: Ui) -> Result<ExitCode, CliError> {
 
 /// Help and version are results; everything else is a wrong command line.
 fn not_parsed(error: &clap::Error) -> ExitCode {
-    let shown = match error.kind() {
+    match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // a reader that went away has read enough
             let _unwritable = error.print();
@@ -84,8 +86,7 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
             let _unwritable = error.print();
             ExitCode::Usage
         }
-    };
-    shown
+    }
 }
 
 /// The first line of clap's message, without its label.

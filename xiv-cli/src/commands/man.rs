@@ -30,7 +30,11 @@ pub(crate) fn run(args: &ManArgs, ui: Ui) -> Result<ExitCode, CliError> {
     Ok(ExitCode::Done)
 }
 
-fn write_pages(dir: &Path) -> std::io::Result<()> {
+/// Writes the pages into a folder that exists.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write_pages(dir: &Path) -> std::io::Result<()> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     clap_mangen::generate_to(command, dir)

@@ -10,18 +10,43 @@ use super::layer::{Layer, Origin};
 use super::schema::Shape;
 use crate::error::CliError;
 
-/// Variables that xiv sets or reads itself and that are no settings.
-pub(crate) const RESERVED: [&str; 10] = [
-    "XIV_RUN_ID",
-    "XIV_MARK",
-    "XIV_ROLE",
-    "XIV_PASS",
-    "XIV_RESULT_FILE",
-    "XIV_SCHEMA_FILE",
-    "XIV_HOME",
-    "XIV_LOG",
-    "XIV_TIER",
-    "XIV_PEERS",
+/// Variables that xiv sets or reads itself and that are no settings, and what
+/// they mean.
+pub(crate) const RESERVED: [(&str, &str); 10] = [
+    (
+        "XIV_HOME",
+        "one folder for state and the user's configuration",
+    ),
+    (
+        "XIV_TIER",
+        "which models the steps use unless configured: `cheap` or `quality`",
+    ),
+    (
+        "XIV_LOG",
+        "what to trace on standard error, such as `debug`",
+    ),
+    ("XIV_RUN_ID", "set for agents and validation: the run"),
+    ("XIV_ROLE", "set for agents: the step"),
+    (
+        "XIV_PASS",
+        "set for agents: the pass, from 1; unset outside passes",
+    ),
+    (
+        "XIV_RESULT_FILE",
+        "set for agents: where a `command` agent may write its result",
+    ),
+    (
+        "XIV_SCHEMA_FILE",
+        "set for agents: the JSON Schema of that result",
+    ),
+    (
+        "XIV_MARK",
+        "set for all programs of a run, so that what they leave running is found",
+    ),
+    (
+        "XIV_PEERS",
+        "for xiv's own tests: which real programs they use",
+    ),
 ];
 
 /// The keys of a step that have a short name, such as `XIV_REVIEW_MODEL`.
@@ -38,7 +63,7 @@ pub(crate) fn read(
     let mut unknown = Vec::new();
     let mut vars: Vec<_> = vars
         .into_iter()
-        .filter(|(name, _)| name.starts_with("XIV_") && !RESERVED.contains(&name.as_str()))
+        .filter(|(name, _)| name.starts_with("XIV_") && !is_reserved(name))
         .collect();
     vars.sort();
     for (name, text) in vars {
@@ -48,6 +73,31 @@ pub(crate) fn read(
         }
     }
     Ok((layer, unknown))
+}
+
+fn is_reserved(name: &str) -> bool {
+    RESERVED.iter().any(|(reserved, _)| *reserved == name)
+}
+
+/// Every variable that is a setting, with the setting's key, in the order of
+/// the schema. Tables with free names are left out.
+#[cfg(test)]
+pub(crate) fn environment_keys() -> Vec<(String, String)> {
+    fn collect(shape: Shape<'_>, prefix: &[&str], out: &mut Vec<(String, String)>) {
+        for name in shape.names() {
+            let path = [prefix, &[name]].concat();
+            match shape.child(name) {
+                Some(inner) if inner.is_table() => collect(inner, &path, out),
+                _ => out.push((
+                    format!("XIV_{}", path.join("__").to_uppercase()),
+                    path.join("."),
+                )),
+            }
+        }
+    }
+    let mut out = Vec::new();
+    collect(Shape::root(), &[], &mut out);
+    out
 }
 
 /// The tier of `XIV_TIER`.

@@ -265,10 +265,6 @@ pub(crate) struct CommandAgent {
 /// The implement loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches of a file"
-)]
 pub(crate) struct Loop {
     /// The most passes, 1 to 10.
     pub(crate) max_iterations: i64,

@@ -220,7 +220,7 @@ impl World {
         let plan =
             GuardPlan::new(self.vcs.common_dir(), self.remotes().await).with_token_names(tokens);
         crate::driver_file::make_private(&self.records.paths.guard())
-            .and_then(|()| Ok(Guard::install(folder, plan)))
+            .map(|()| Guard::install(folder, plan))
             .map_err(|e| CliError::io("the state folder cannot be written", &e))?
             .map_err(|e| CliError::io(e.to_string(), &e.source))
     }

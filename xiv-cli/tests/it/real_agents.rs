@@ -1,10 +1,8 @@
 //! The main job with the real programs: planned and reviewed by Codex,
 //! implemented by Claude Code, both against model servers of this test.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value, json};
-use xiv_agents::fakes::{Anthropic, ModelRequest, OpenAi, Script, Turn};
+use xiv_agents::fakes::{Anthropic, ModelRequest, OpenAi, Script, Turn, peer};
 
 use crate::environment::{Ran, TestEnvironment};
 
@@ -13,39 +11,6 @@ const ISSUE: &str = "---\nid: AB-1\ntitle: Greet by name\n---\n\nIt greets nobod
 const CONFIG: &str =
     "[validate]\ncommands = [ { name = \"test\", run = \"sh test.sh\", timeout = \"1m\" } ]\n";
 const TEST: &str = "grep -q 'pass [0-9]' greet.txt\n";
-
-/// The native binary of a peer, from `XIV_PEER_<NAME>` or `target/peers`;
-/// `None` says why the test is skipped.
-#[expect(
-    clippy::print_stderr,
-    reason = "the reason of a skipped test belongs in its output"
-)]
-fn peer(name: &str) -> Option<PathBuf> {
-    if std::env::var_os("XIV_PEERS").is_some_and(|peers| peers == "none") {
-        eprintln!("skipped: XIV_PEERS=none");
-        return None;
-    }
-    let variable = format!("XIV_PEER_{}", name.to_uppercase());
-    let linked = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../target/peers")
-        .join(name);
-    let inner = match name {
-        "codex" => {
-            "node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
-        }
-        _ => "node_modules/@anthropic-ai/claude-code-linux-x64/claude",
-    };
-    let found = std::env::var_os(&variable)
-        .map(PathBuf::from)
-        .into_iter()
-        .chain([linked])
-        .flat_map(|path| [path.clone(), path.join(inner)])
-        .find(|path| path.is_file());
-    if found.is_none() {
-        eprintln!("skipped: no {name} ({variable} is unset and target/peers has none)");
-    }
-    found
-}
 
 /// The pass that a prompt speaks of.
 fn pass_of(request: &ModelRequest) -> u32 {
@@ -228,4 +193,22 @@ fn marked(run: &str) -> Vec<String> {
             marked.then(|| path.display().to_string())
         })
         .collect()
+}
+
+#[test]
+fn peer_that_is_not_logged_in_refuses_the_run_with_the_way_to_log_in() {
+    let (Some(claude), Some(codex)) = (peer("claude"), peer("codex")) else {
+        return;
+    };
+    let world = TestEnvironment::with_repo(&[("test.sh", TEST)]);
+    for (name, program) in [("claude", claude), ("codex", codex)] {
+        let program = program.canonicalize().expect("the peer exists");
+        std::os::unix::fs::symlink(program, world.path("bin").join(name)).expect("a link");
+    }
+    world.write("repo/.xiv/issues/AB-1.md", ISSUE);
+    world.write("repo/xiv.toml", CONFIG);
+    let ran = world.xiv(&["implement", "AB-1"]).exits(4);
+    assert!(ran.stderr.contains("codex login"), "{ran:?}");
+    assert!(!world.path("xiv").exists(), "no state was made");
+    assert_eq!(world.git(&["branch", "--list", "feat/*"]), "");
 }

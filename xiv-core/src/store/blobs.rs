@@ -43,7 +43,6 @@ pub(super) fn put(db: &mut Database, content: &[u8]) -> Result<BlobId, Fault> {
     }
     network_fs::refuse(db.dir())?;
     let shard = path.parent().unwrap_or(db.dir()).to_path_buf();
-    let is_new_shard = !shard.exists();
     create_dir(&shard)?;
     let unfinished = shard.join(unfinished_name(db.pid()));
     let written = write_whole(&unfinished, content, db.now())
@@ -55,12 +54,6 @@ pub(super) fn put(db: &mut Database, content: &[u8]) -> Result<BlobId, Fault> {
         return Err(fault);
     }
     sync_dir(&shard)?;
-    if is_new_shard {
-        let root = root(db.dir());
-        for folder in root.ancestors().take(3) {
-            sync_dir(folder)?;
-        }
-    }
     Ok(id)
 }
 

@@ -51,10 +51,13 @@ pub struct Collected {
 pub(super) fn collect(db: &mut Database, retention: Retention) -> Result<Collected, Fault> {
     let mut collected = Collected::default();
     if db.read(|_, _| Ok(()))?.is_some() {
-        collected.runs = db.write(|tx, moment| remove_runs(tx, moment, retention))?;
-        if !collected.runs.is_empty() {
+        let (removed, somebody_works) =
+            db.write(|tx, moment| remove_runs(tx, moment, retention))?;
+        // it takes a while, and nobody could append meanwhile
+        if !removed.is_empty() && !somebody_works {
             db.shrink();
         }
+        collected.runs = removed;
     }
     // listed first: what is stored from now on is younger than the grace anyway
     let stored = blobs::all(db.dir())?;
@@ -74,22 +77,26 @@ fn before(now: Timestamp, age: SignedDuration) -> Timestamp {
     now.checked_sub(age).unwrap_or(Timestamp::MIN)
 }
 
+/// Removes old ended runs. Also says whether any run is being driven.
 fn remove_runs(
     tx: &Transaction<'_>,
     moment: Moment<'_>,
     retention: Retention,
-) -> Result<Vec<RunId>, Fault> {
+) -> Result<(Vec<RunId>, bool), Fault> {
     let age = SignedDuration::try_from(retention.ended).unwrap_or(SignedDuration::MAX);
     let old = before(moment.now, age);
     let mut parents = BTreeMap::new();
     let mut candidates = BTreeSet::new();
+    let mut somebody_works = false;
     let mut statement = tx.prepare("SELECT * FROM runs ORDER BY num")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let run = runs::new_run(row)?;
         let owned = runs::owned(tx, &run.id)?;
         let updated_at = owned.facts.updated_at.unwrap_or(Timestamp::MAX);
-        if owned.facts.is_ended() && updated_at < old && !runs::is_driven(&owned, moment) {
+        let driven = runs::is_driven(&owned, moment);
+        somebody_works |= driven;
+        if owned.facts.is_ended() && updated_at < old && !driven {
             candidates.insert(run.id.clone());
         }
         parents.insert(run.id, run.parent);
@@ -101,7 +108,7 @@ fn remove_runs(
             removed.push(run.clone());
         }
     }
-    Ok(removed)
+    Ok((removed, somebody_works))
 }
 
 /// Whether everything above the run goes as well, or is gone.

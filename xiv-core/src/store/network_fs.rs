@@ -8,7 +8,7 @@ use std::path::Path;
 use super::error::Fault;
 
 #[cfg(not(target_os = "linux"))]
-#[expect(clippy::unnecessary_wraps, reason = "the check exists on Linux only")]
+/// Refuses nothing: there is no check for this system.
 pub(super) fn refuse(_dir: &Path) -> Result<(), Fault> {
     Ok(())
 }
@@ -16,13 +16,15 @@ pub(super) fn refuse(_dir: &Path) -> Result<(), Fault> {
 /// Refuses when the folder, or where it is going to be, lies on one.
 #[cfg(target_os = "linux")]
 pub(super) fn refuse(dir: &Path) -> Result<(), Fault> {
+    use super::open::here;
     use crate::port::{JournalError, JournalErrorKind};
 
     let Some((place, facts)) = dir
         .ancestors()
+        .map(here)
         .find_map(|place| Some((place, rustix::fs::statfs(place).ok()?)))
     else {
-        return Ok(()); // a relative path below a folder that is not there
+        return Ok(()); // nothing is there; what follows says so
     };
     // the width of the field differs between architectures
     let magic = facts.f_type as u32;
@@ -114,5 +116,61 @@ mod linux {
             let found = before.split(' ').nth(2)? == device;
             found.then(|| after.split(' ').next().unwrap_or_default().to_owned())
         })
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::path::Path;
+
+    use super::linux::{mount_type, network_name, type_of_device};
+    use super::refuse;
+
+    const MOUNTS: &str = "\
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+30 22 0:26 / /home/me/far rw,nosuid shared:5 master:2 - fuse.sshfs me@host:/ rw,user_id=0
+31 22 0:27 / /home/me/vault rw - fuse.gocryptfs /home/me/.vault rw
+";
+
+    #[test]
+    fn network_file_systems_are_known_by_their_numbers() {
+        let no_mount = || panic!("only FUSE has to be looked up");
+        for (magic, name) in [
+            (0x6969, "nfs"),
+            (0xff53_4d42, "cifs"),
+            (0xfe53_4d42, "smb2"),
+            (0x0102_1997, "9p"),
+        ] {
+            assert_eq!(network_name(magic, no_mount).as_deref(), Some(name));
+        }
+        // ext, btrfs, xfs, tmpfs, overlay, zfs
+        for local in [
+            0xef53,
+            0x9123_683e,
+            0x5846_5342,
+            0x0102_1994,
+            0x794c_7630,
+            0x2fc1_2fc1,
+        ] {
+            assert_eq!(network_name(local, no_mount), None);
+        }
+    }
+
+    #[test]
+    fn fuse_is_judged_by_what_is_mounted() {
+        const FUSE: u32 = 0x6573_5546;
+        let mounted = |device| move || type_of_device(MOUNTS, device);
+        let far = network_name(FUSE, mounted("0:26"));
+        assert_eq!(far.as_deref(), Some("fuse.sshfs"));
+        assert_eq!(network_name(FUSE, mounted("0:27")), None);
+        assert_eq!(network_name(FUSE, mounted("0:99")), None);
+    }
+
+    #[test]
+    fn a_local_folder_need_not_exist() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        refuse(&dir.path().join("not/yet/there")).expect("local");
+        refuse(Path::new("not/yet/there")).expect("local");
+        assert!(mount_type(dir.path()).is_some());
     }
 }

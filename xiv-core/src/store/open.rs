@@ -87,13 +87,34 @@ pub(super) fn for_reading(dir: &Path) -> Result<Option<Connection>, Fault> {
     }
 }
 
-/// Makes a folder for its owner alone, with its parents.
+/// Makes a folder for its owner alone, with its parents, durably: a journal in
+/// a folder that a power cut takes away has lost everything.
 pub(super) fn create_dir(dir: &Path) -> Result<(), Fault> {
+    let missing: Vec<&Path> = dir
+        .ancestors()
+        .take_while(|place| !here(place).exists())
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
     DirBuilder::new()
         .recursive(true)
         .mode(DIR_MODE)
         .create(dir)
-        .map_err(Fault::file("create", dir))
+        .map_err(Fault::file("create", dir))?;
+    missing
+        .into_iter()
+        .filter_map(Path::parent)
+        .try_for_each(|parent| sync_dir(here(parent)))
+}
+
+/// The end of a relative path's ancestors is where one is.
+pub(super) fn here(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    }
 }
 
 /// Makes the names in a folder durable.

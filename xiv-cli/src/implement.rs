@@ -19,6 +19,8 @@ use xiv_core::model::{ExitCode, ImplementOutput, Outcome};
 use xiv_core::port::Canceller;
 use xiv_forge::MarkdownIssues;
 
+#[cfg(test)]
+pub(crate) use detach::Detached;
 pub(crate) use detach::{detach, leave_session};
 pub(crate) use flags::ImplementArgs;
 pub(crate) use resume::{ResumeArgs, resume};

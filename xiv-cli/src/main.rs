@@ -18,6 +18,8 @@ mod records;
 #[cfg(test)]
 mod reference;
 mod runtime;
+#[cfg(test)]
+mod schemas;
 mod side_files;
 mod story;
 mod survey;

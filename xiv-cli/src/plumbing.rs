@@ -15,6 +15,12 @@ mod parse_review;
 mod place_findings;
 mod redact;
 
+#[cfg(test)]
+pub(crate) use {
+    guard::GuardAnswer, order_issues::OrderIssuesInput, parse_review::ParsedReview,
+    place_findings::PlaceFindingsInput,
+};
+
 use std::io::{Read, Write};
 
 use clap::Subcommand;

@@ -7,6 +7,8 @@ mod log;
 mod remove;
 mod show;
 
+#[cfg(test)]
+pub(crate) use show::ShownRun;
 use xiv_core::model::ExitCode;
 
 use crate::error::CliError;

@@ -10,6 +10,7 @@ mod implement;
 mod interrupt;
 mod kill;
 mod output;
+mod plumbing;
 mod real_agents;
 mod reviewers;
 mod runs;

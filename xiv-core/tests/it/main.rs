@@ -13,6 +13,7 @@ mod gate_space;
 mod loop_table;
 mod mocks;
 mod model;
+mod prompts;
 #[cfg(all(feature = "tokio", feature = "test-support"))]
 mod rt;
 mod script;

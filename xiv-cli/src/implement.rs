@@ -3,8 +3,10 @@
 
 mod detach;
 mod flags;
+mod notify;
 mod reporter;
 mod resume;
+mod setup;
 mod signals;
 mod start;
 mod world;
@@ -32,6 +34,7 @@ use crate::paths::Place;
 use crate::story;
 use crate::ui::Ui;
 use signals::Interrupts;
+use world::World;
 
 /// The last line of a run's JSON.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,7 +68,8 @@ pub(crate) fn issues_of(config: &Config, place: &Place) -> Result<MarkdownIssues
     })
 }
 
-/// Drives a run to its end while signals are listened to.
+/// Drives a run until it ends or stands, while signals are listened to, and
+/// tells the user's own command.
 ///
 /// # Errors
 /// The driver's, or that it was interrupted at once.
@@ -73,13 +77,20 @@ pub(crate) fn issues_of(config: &Config, place: &Place) -> Result<MarkdownIssues
 /// # Cancellation
 /// Dropping it ends every program of the run, at once.
 async fn drive(
+    world: &World,
     run: impl Future<Output = Result<RunReport, DriveError>>,
     canceller: Canceller,
     ui: Ui,
 ) -> Result<RunReport, CliError> {
     let interrupts = Interrupts::listen()?;
     tokio::select! {
-        report = run => Ok(report?),
+        report = run => {
+            let report = report?;
+            if let Some(command) = &world.loaded.config.notify {
+                notify::notify(command, &report, &world.place.main, ui).await;
+            }
+            Ok(report)
+        }
         () = interrupts.watch(canceller, ui) => Err(CliError::new(
             ExitCode::Interrupted,
             "interrupted",

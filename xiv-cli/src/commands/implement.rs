@@ -12,6 +12,12 @@ use crate::ui::Ui;
 /// # Errors
 /// When something refuses the run before it begins, or it cannot be recorded.
 pub(crate) fn run(args: &ImplementArgs, ui: Ui) -> Result<ExitCode, CliError> {
+    if args.detach && args.reads_stdin() {
+        return Err(CliError::usage(
+            "a run in the background cannot read the issue from standard input",
+        )
+        .with_hint("write it to a file first: --issue-file FILE"));
+    }
     if args.detach {
         return implement::detach(ui);
     }

@@ -98,6 +98,11 @@ impl ImplementArgs {
         }
     }
 
+    /// Whether the issue comes from standard input.
+    pub(crate) fn reads_stdin(&self) -> bool {
+        self.issue_file.as_deref() == Some(Path::new("-"))
+    }
+
     /// The settings among the arguments. A script named here lies relative to
     /// `cwd`, one named in a file relative to the repository.
     ///

@@ -1,7 +1,7 @@
 //! Shows a run while it goes on: JSON lines for programs, permanent lines and
 //! one live line for people.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -25,7 +25,7 @@ pub(crate) type Hook = Box<dyn Fn(&RunId, &Recorded) + Send + Sync>;
 pub(crate) struct Reporter {
     ui: Ui,
     hook: Hook,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 struct State {
@@ -74,8 +74,10 @@ impl Reporter {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
             let style = ProgressStyle::with_template("{spinner} {wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.finish_and_clear();
             bar
         });
+        let is_live = bar.is_some();
         let state = State {
             teller: Teller::default(),
             bar,
@@ -83,11 +85,12 @@ impl Reporter {
             usage: Usage::default(),
             last: None,
         };
-        Self {
-            ui,
-            hook,
-            state: Mutex::new(state),
+        let state = Arc::new(Mutex::new(state));
+        if is_live {
+            let watched = Arc::downgrade(&state);
+            std::thread::spawn(move || keep_drawing(&watched));
         }
+        Self { ui, hook, state }
     }
 
     /// Takes earlier events in without showing them, for a run that goes on.
@@ -103,13 +106,24 @@ impl Reporter {
     pub(crate) fn finish(&self) {
         let mut state = self.state();
         state.step = None;
-        if let Some(bar) = &state.bar {
-            bar.finish_and_clear();
-        }
+        state.clear();
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        locked(&self.state)
+    }
+}
+
+fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Draws the live line until the reporter is gone.
+fn keep_drawing(state: &Weak<Mutex<State>>) {
+    while let Some(state) = state.upgrade() {
+        locked(&state).draw();
+        drop(state);
+        std::thread::sleep(INTERVAL);
     }
 }
 
@@ -128,6 +142,7 @@ impl Observer for Reporter {
             });
             return;
         }
+        state.clear();
         for line in state.teller.tell(recorded) {
             state.print(self.ui, &line.shown());
         }
@@ -139,7 +154,6 @@ impl Observer for Reporter {
                     doing: String::new(),
                     usage: Usage::default(),
                 });
-                state.draw();
             }
             Event::RunFinished { .. } | Event::Suspended { .. } => state.step = None,
             _ => {}
@@ -162,18 +176,13 @@ impl Observer for Reporter {
         }
         state.follow(&progress.event);
         let due = state.last.is_none_or(|last| last.elapsed() >= INTERVAL);
-        if !due {
-            return;
-        }
-        state.last = Some(Instant::now());
-        if self.ui.is_json() {
+        if due && self.ui.is_json() {
+            state.last = Some(Instant::now());
             let _unwritable = self.ui.line(&JsonLine::Progress {
                 run: &progress.run,
                 step: &progress.step,
                 progress: &progress.event,
             });
-        } else {
-            state.draw();
         }
     }
 }
@@ -214,23 +223,47 @@ impl State {
         }
     }
 
-    /// Redraws the live line.
+    /// Takes the live line away until it is drawn again.
+    fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Draws the live line, once its step has taken long enough to have one.
     fn draw(&self) {
         let (Some(bar), Some(step)) = (&self.bar, &self.step) else {
             return;
         };
-        if step.began.elapsed() < DELAY {
-            bar.enable_steady_tick(DELAY);
+        let elapsed = step.began.elapsed();
+        if elapsed < DELAY {
+            return;
         }
+        bar.set_message(self.message(step, elapsed));
+        if bar.is_finished() {
+            bar.reset();
+        }
+        bar.tick();
+    }
+
+    /// `implement#1  pass 1 of 3  12s  Edit greet.sh  3200 tokens  $0.12`
+    fn message(&self, step: &Step, elapsed: Duration) -> String {
         let mut used = self.usage;
         used.add(&step.usage);
-        let mut message = format!("{}  {}", step.id, step.doing);
+        let mut parts = vec![step.id.name().to_owned()];
+        if let Some(pass) = step.id.pass() {
+            parts.push(format!("pass {pass} of {}", self.teller.max()));
+        }
+        parts.push(format!("{}s", elapsed.as_secs()));
+        if !step.doing.is_empty() {
+            parts.push(step.doing.clone());
+        }
         if used.tokens() > 0 {
-            message.push_str(&format!("  {} tokens", used.tokens()));
+            parts.push(format!("{} tokens", used.tokens()));
         }
         if let Some(cost) = used.cost_usd {
-            message.push_str(&format!("  ${cost:.2}"));
+            parts.push(format!("${cost:.2}"));
         }
-        bar.set_message(message);
+        parts.join("  ")
     }
 }

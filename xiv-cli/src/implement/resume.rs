@@ -131,7 +131,7 @@ async fn go_on(
         .await?;
     let (canceller, cancel) = Cancel::new();
     let budget = budget(args, machine);
-    let report = drive(driver.resume(run, budget, cancel), canceller, ui).await;
+    let report = drive(&world, driver.resume(run, budget, cancel), canceller, ui).await;
     reporter.finish();
     report
 }

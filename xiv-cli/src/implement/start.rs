@@ -81,7 +81,7 @@ pub(crate) async fn start(
         seed: xiv_core::rt::new_seed(),
     };
     let (canceller, cancel) = Cancel::new();
-    let report = drive(driver.start(request, cancel), canceller, ui).await;
+    let report = drive(&world, driver.start(request, cancel), canceller, ui).await;
     reporter.finish();
     report
 }

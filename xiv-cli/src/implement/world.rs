@@ -19,6 +19,7 @@ use xiv_core::rt::sweep::Keep;
 use xiv_core::rt::validate::ShellValidator;
 use xiv_vcs::{GitEngine, GitOptions};
 
+use super::setup::SetUp;
 use crate::agents::agent;
 use crate::config::{Config, Layer, Loaded, Sources, load};
 use crate::error::CliError;
@@ -77,11 +78,16 @@ impl World {
             ui.warn(warning);
         }
         let records = Records::at(paths, keep(&loaded.config))?;
+        let engine = match loaded.config.commit.sign {
+            Some(sign) => GitEngine::open(from, signing(sign)).await?,
+            None => engine,
+        };
+        let vcs = SetUp::over(Arc::new(engine), &loaded.config, &place.main);
         Ok(Self {
             place,
             loaded,
             records,
-            vcs: Arc::new(engine),
+            vcs,
         })
     }
 
@@ -266,6 +272,19 @@ impl World {
             None => self.records.paths.worktrees().join(name),
         }
     }
+}
+
+/// A git that signs, or does not, whatever its own configuration says.
+fn signing(sign: bool) -> GitOptions {
+    let mut environment = Environment::inherited().without_git();
+    let number = environment
+        .get("GIT_CONFIG_COUNT")
+        .and_then(|count| count.to_str()?.parse::<u32>().ok())
+        .unwrap_or(0);
+    environment.set(format!("GIT_CONFIG_KEY_{number}"), "commit.gpgsign");
+    environment.set(format!("GIT_CONFIG_VALUE_{number}"), sign.to_string());
+    environment.set("GIT_CONFIG_COUNT", (number + 1).to_string());
+    GitOptions::default().with_environment(environment)
 }
 
 fn keep(config: &Config) -> Keep {

@@ -96,6 +96,11 @@ impl Teller {
         }
     }
 
+    /// The most passes of the run.
+    pub(crate) const fn max(&self) -> MaxPasses {
+        self.max
+    }
+
     fn took(&self, at: Timestamp) -> String {
         self.began.map_or(String::new(), |began| {
             let ms = at.as_millisecond() - began.as_millisecond();

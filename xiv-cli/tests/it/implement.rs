@@ -311,3 +311,56 @@ fn files_of_the_state_are_for_this_user_alone() {
         assert_eq!(mode, wanted, "{}: {mode:o}", path.display());
     }
 }
+
+#[test]
+fn a_new_work_tree_is_made_ready_once() {
+    let world = scripted(THREE_PASSES);
+    let settings = world.read("repo/xiv.toml");
+    world.write(
+        "repo/xiv.toml",
+        &format!("{settings}[worktree]\ncopy = [\".env\", \"none\"]\nsetup = \"echo x >> .made; test -f .env\"\n"),
+    );
+    world.write("repo/.git/info/exclude", ".env\n.made\n");
+    // without the file the set-up fails, and so does the step
+    let ran = world.xiv(&["implement", "T-1", "--worktree"]).exits(5);
+    assert!(
+        ran.stderr.contains("the setup of the work tree, failed"),
+        "{ran:?}"
+    );
+    world.write("repo/.env", "KEY=1\n");
+    world.xiv(&["run", "resume"]).exits(0);
+    let tree = "xiv/worktrees/repo-feat-t-1";
+    assert_eq!(world.read(&format!("{tree}/.env")), "KEY=1\n");
+    assert_eq!(world.read(&format!("{tree}/.made")), "x\nx\n");
+    assert_eq!(
+        world.git(&["ls-tree", "-r", "--name-only", "feat/t-1"]),
+        "hello.txt\ntest.sh"
+    );
+}
+
+#[test]
+fn my_own_command_hears_how_a_run_stands() {
+    let world = scripted(THREE_PASSES);
+    let settings = world.read("repo/xiv.toml");
+    let told = world.path("told").display().to_string();
+    world.write(
+        "repo/xiv.toml",
+        &format!("notify = \"echo $XIV_OUTCOME >> {told}; echo oh >&2; exit 3\"\n{settings}"),
+    );
+    let ran = world.xiv(&["implement", "T-1", "--gate"]).exits(6);
+    assert!(
+        ran.stderr.contains("the notify command, failed: oh"),
+        "{ran:?}"
+    );
+    world.xiv(&["implement", "T-9"]).exits(4);
+    assert_eq!(world.read("told"), "awaitingHuman\n");
+}
+
+#[test]
+fn an_issue_from_standard_input_cannot_go_to_the_background() {
+    let world = scripted(THREE_PASSES);
+    world
+        .xiv(&["implement", "T-1", "--issue-file", "-", "--detach"])
+        .exits(2);
+    assert!(!world.path("xiv").exists());
+}

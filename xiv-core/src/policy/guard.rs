@@ -30,7 +30,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::words::{base_name, is_unseen};
+use self::words::{assignment, base_name, is_unseen};
 
 /// How deeply commands may be nested in each other before the rest counts as
 /// unseen.
@@ -129,6 +129,15 @@ impl<'a> Call<'a> {
     }
 
     fn judge(&self) -> Option<Refusal> {
+        // `NAME=value` before a command sets a variable for it
+        let assigned = self
+            .words
+            .iter()
+            .take_while(|word| assignment(word).is_some())
+            .count();
+        if assigned > 0 {
+            return self.with_words(&self.words[assigned..]).judge();
+        }
         let (program, arguments) = self.words.split_first()?;
         if self.depth > DEPTH {
             return Some(self.refused(Rule::Unseen));

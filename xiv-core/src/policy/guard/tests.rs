@@ -90,6 +90,8 @@ fn pushes_are_refused() {
             "git lfs push origin main",
             "git svn dcommit",
             "git-push origin",
+            "GIT_DIR=/x git push",
+            "A=b C=d nice git push",
             "/usr/lib/git-core/git-push origin",
             "git -c alias.x=push x origin",
             "git -c alias.X=push x",

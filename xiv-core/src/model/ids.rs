@@ -10,6 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 
 /// A text that does not have the form of the identifier it was parsed as.
@@ -418,8 +419,8 @@ number_id!(PrNumber, "pull request number", u64);
 number_id!(Pass, "pass", u32);
 
 /// How many passes a run may use: 1 to 10, 3 unless told otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(from = "i64", into = "i64")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(into = "i64")]
 pub struct MaxPasses(u32);
 
 impl MaxPasses {
@@ -463,6 +464,41 @@ impl Default for MaxPasses {
     /// 3 passes.
     fn default() -> Self {
         Self(3)
+    }
+}
+
+impl<'de> Deserialize<'de> for MaxPasses {
+    /// Takes any whole number, however large, and clamps it.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WholeNumber;
+
+        impl de::Visitor<'_> for WholeNumber {
+            type Value = MaxPasses;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number")
+            }
+
+            fn visit_i64<E>(self, asked: i64) -> Result<MaxPasses, E> {
+                Ok(MaxPasses::clamped(asked))
+            }
+
+            fn visit_u64<E>(self, asked: u64) -> Result<MaxPasses, E> {
+                Ok(MaxPasses::clamped(i64::try_from(asked).unwrap_or(i64::MAX)))
+            }
+
+            fn visit_f64<E: de::Error>(self, asked: f64) -> Result<MaxPasses, E> {
+                // how JSON numbers beyond 64 bits arrive
+                if asked.fract() != 0.0 {
+                    return Err(E::invalid_value(de::Unexpected::Float(asked), &self));
+                }
+                let end = if asked < 1.0 { i64::MIN } else { i64::MAX };
+                let small = (1..=10i32).find(|n| asked == f64::from(*n));
+                Ok(MaxPasses::clamped(small.map_or(end, i64::from)))
+            }
+        }
+
+        deserializer.deserialize_any(WholeNumber)
     }
 }
 

@@ -14,8 +14,8 @@ use crate::model::{InvalidId, Outcome, RunId};
 /// A blob's name: the SHA-256 of its content, as 64 hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(inline)]
-pub struct BlobId(#[schemars(regex(pattern = "^[0-9a-f]{64}$"))] String);
+#[schemars(inline, extend("pattern" = "^[0-9a-f]{64}$"))]
+pub struct BlobId(String);
 
 impl BlobId {
     /// Parses 64 lower-case hex digits.

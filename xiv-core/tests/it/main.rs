@@ -14,6 +14,7 @@ mod loop_table;
 mod mocks;
 mod model;
 mod prompts;
+mod newtypes;
 #[cfg(all(feature = "tokio", feature = "test-support"))]
 mod rt;
 mod script;

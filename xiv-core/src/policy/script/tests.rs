@@ -96,6 +96,25 @@ fn a_short_script_is_unfinished_as_far_as_it_went() {
 }
 
 #[test]
+fn any_cap_is_brought_into_range() {
+    for (cap, want) in [
+        ("-1", 1),
+        ("0", 1),
+        ("4", 4),
+        ("99", 10),
+        ("18446744073709551615", 10),
+        ("-9e99", 1),
+        ("1e99", 10),
+        ("7.0", 7),
+    ] {
+        let passes = vec![json!({"validation": "fail", "review": "skipped"}); 12];
+        let script = format!("{{\"cap\": {cap}, \"passes\": {}}}", json!(passes));
+        let script: GateScript = serde_json::from_str(&script).expect("a script");
+        assert_eq!(play(&script).expect("it plays").passes, want, "{cap}");
+    }
+}
+
+#[test]
 fn what_is_not_of_the_form_is_refused() {
     for bad in [
         json!({"passes": [{"validation": "pass", "review": "lgtm"}]}),

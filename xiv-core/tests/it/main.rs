@@ -13,8 +13,8 @@ mod gate_space;
 mod loop_table;
 mod mocks;
 mod model;
-mod prompts;
 mod newtypes;
+mod prompts;
 #[cfg(all(feature = "tokio", feature = "test-support"))]
 mod rt;
 mod script;

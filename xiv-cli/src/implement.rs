@@ -129,6 +129,7 @@ pub(crate) fn show(report: &RunReport, ui: Ui) -> Result<ExitCode, CliError> {
             error.hints.clone_from(&report.hints);
             ui.error(&error);
         }
+        None if output.outcome.is_ended() => {}
         None => report.hints.iter().for_each(|hint| ui.hint(hint)),
     }
     if !output.outcome.is_ended() {
@@ -145,6 +146,10 @@ fn how_to_go_on(report: &RunReport) -> String {
         }
         Some(Wait::Until { at: Some(_), .. }) => format!("go on with: {resume} --wait"),
         Some(Wait::Budget { which, .. }) => format!("go on with: {resume} --budget {which}=AMOUNT"),
+        Some(Wait::StepFailed { .. }) => format!(
+            "go on with: {resume}, or give it up: xiv run cancel {}",
+            report.output.run_id
+        ),
         _ => format!("go on with: {resume}"),
     }
 }

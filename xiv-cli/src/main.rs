@@ -78,7 +78,7 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // a reader that went away has read enough
             let _unwritable = error.print();
-            return ExitCode::Done;
+            ExitCode::Done
         }
         _ if std::env::args_os().any(|arg| arg == "--json") => {
             Ui::early(Format::Json).error(&CliError::usage(plain(error)))

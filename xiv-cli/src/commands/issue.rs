@@ -175,7 +175,7 @@ fn page(issue: &Issue) -> String {
     if !issue.description.trim().is_empty() {
         text.push_str(&format!("\n{}\n", issue.description.trim()));
     }
-    text.push_str(&head("Acceptance criteria"));
+    text.push_str(&head("Acceptance criteria, as xiv reads them"));
     for criterion in &issue.acceptance_criteria {
         text.push_str(&format!("- {}\n", criterion.replace('\n', "\n  ")));
     }

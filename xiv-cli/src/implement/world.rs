@@ -225,9 +225,13 @@ impl World {
         let tokens = [&config.github.token_env, &config.linear.token_env].map(Clone::clone);
         let plan =
             GuardPlan::new(self.vcs.common_dir(), self.remotes().await).with_token_names(tokens);
+        let state = &self.records.paths.state;
         crate::driver_file::make_private(&self.records.paths.guard())
             .map(|()| Guard::install(folder, plan))
-            .map_err(|e| CliError::io("the state folder cannot be written", &e))?
+            .map_err(|e| {
+                CliError::io(format!("the state folder {} cannot be written", state.display()), &e)
+                    .with_hint("name another one with XIV_HOME")
+            })?
             .map_err(|e| CliError::io(e.to_string(), &e.source))
     }
 
@@ -308,10 +312,17 @@ impl From<DriveError> for CliError {
         match error {
             DriveError::Vcs(vcs) => Self::from(vcs),
             DriveError::Journal(journal) => Self::from(journal).context(message),
-            DriveError::Locked { holder, .. } => Self::refused("runLocked", message)
-                .with_hint(format!("go on with that run: xiv run resume {holder}"))
-                .with_hint(format!("or cancel it: xiv run cancel {holder}"))
-                .with_hint("or work beside it: xiv implement KEY --worktree"),
+            DriveError::Locked { holder, resource } => {
+                let error = Self::refused("runLocked", message)
+                    .with_hint(format!("go on with that run: xiv run resume {holder}"))
+                    .with_hint(format!("or cancel it: xiv run cancel {holder}"));
+                // a branch can only be in one work tree
+                if resource.starts_with("the branch") {
+                    error
+                } else {
+                    error.with_hint("or work beside it: xiv implement KEY --worktree")
+                }
+            }
             DriveError::NoValidation => no_validation(),
             other => {
                 let cause = std::error::Error::source(&other).map(ToString::to_string);

@@ -320,7 +320,9 @@ pub(crate) fn waits(wait: &Wait) -> String {
         }
         Wait::Budget { which, step } => format!("the {which} budget is spent in {step}"),
         Wait::Interrupted => "interrupted".to_owned(),
-        Wait::StepFailed { step, error, .. } => format!("{step} failed: {error}"),
+        Wait::StepFailed { step, error, .. } => {
+            format!("{step} failed: {}", first_line(error, WIDTH))
+        }
     }
 }
 

@@ -46,7 +46,8 @@ pub(crate) fn result(output: &ImplementOutput) -> String {
         &format!("{}, last review: {verdict}", output.passes),
     );
     field("summary", &first_line(&output.summary, 160));
-    field("error", output.error.as_deref().unwrap_or_default());
+    let error = output.error.as_deref().unwrap_or_default();
+    field("error", &first_line(error, 160));
     if let Some(until) = output.paused_until {
         field("until", &until.to_string());
     }

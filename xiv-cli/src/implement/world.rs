@@ -229,8 +229,11 @@ impl World {
         crate::driver_file::make_private(&self.records.paths.guard())
             .map(|()| Guard::install(folder, plan))
             .map_err(|e| {
-                CliError::io(format!("the state folder {} cannot be written", state.display()), &e)
-                    .with_hint("name another one with XIV_HOME")
+                CliError::io(
+                    format!("the state folder {} cannot be written", state.display()),
+                    &e,
+                )
+                .with_hint("name another one with XIV_HOME")
             })?
             .map_err(|e| CliError::io(e.to_string(), &e.source))
     }

@@ -14,11 +14,16 @@ impl Fence {
     /// A fence whose delimiter comes from the run's seed and a label.
     #[must_use]
     pub fn new(seed: u64, label: &str) -> Self {
-        let mut mixed = seed ^ 0x9e37_79b9_7f4a_7c15;
-        for byte in label.bytes() {
-            mixed = (mixed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            mixed ^= mixed >> 29;
-        }
+        let spread = |mixed: u64| {
+            let mixed = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            mixed ^ (mixed >> 29)
+        };
+        // the seed is spread before the label comes in, or one would undo the other
+        let mixed = label
+            .bytes()
+            .fold(spread(seed ^ 0x0100_0000_01b3), |mixed, byte| {
+                spread(mixed ^ u64::from(byte))
+            });
         Self {
             tag: format!("{mixed:016x}"),
         }
@@ -90,7 +95,11 @@ mod tests {
 
     #[test]
     fn delimiters_differ_between_runs_and_prompts() {
-        let tags = [(1, "a"), (2, "a"), (1, "b")].map(|(seed, label)| Fence::new(seed, label).tag);
-        assert!(tags[0] != tags[1] && tags[0] != tags[2] && tags[1] != tags[2]);
+        let mut tags: Vec<String> = (0..64)
+            .flat_map(|seed| ["a", "b", "aa", "ab", ""].map(|label| Fence::new(seed, label).tag))
+            .collect();
+        tags.sort_unstable();
+        tags.dedup();
+        assert_eq!(tags.len(), 64 * 5);
     }
 }

@@ -25,6 +25,8 @@ use xiv_forge::MarkdownIssues;
 pub(crate) use detach::Detached;
 pub(crate) use detach::{detach, leave_session};
 pub(crate) use flags::ImplementArgs;
+#[cfg(test)]
+pub(crate) use reporter::StreamLine;
 pub(crate) use resume::{ResumeArgs, resume};
 pub(crate) use start::start;
 

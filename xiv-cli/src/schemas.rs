@@ -20,13 +20,14 @@ use xiv_core::policy::script::{GateReport, GateScript};
 use xiv_core::port::{IssueSummary, RunSummary};
 use xiv_forge::criteria::Criteria;
 
+use crate::commands::config::ShownConfig;
 use crate::commands::doctor::Check;
 use crate::commands::init::InitReport;
 use crate::commands::issue::NewIssueDocument;
-use crate::commands::run::ShownRun;
+use crate::commands::run::{Removed, ShownRun};
 use crate::config::Config;
 use crate::error::ErrorDocument;
-use crate::implement::{Detached, ResultLine};
+use crate::implement::{Detached, ResultLine, StreamLine};
 use crate::plumbing::{GuardAnswer, OrderIssuesInput, ParsedReview, PlaceFindingsInput};
 use crate::story::Explanation;
 
@@ -80,6 +81,10 @@ fn all() -> BTreeMap<&'static str, String> {
         .written::<ShownRun>("cli/run-show")
         .written::<Explanation>("cli/run-explain")
         .written::<Vec<RunSummary>>("cli/runs")
+        .written::<StreamLine<'_>>("cli/stream")
+        .written::<Vec<Recorded>>("cli/run-log")
+        .written::<Removed>("cli/run-rm")
+        .written::<ShownConfig>("cli/config-show")
         .written::<Vec<Check>>("cli/doctor")
         .written::<InitReport>("cli/init")
         .written::<NewIssueDocument>("cli/issue-new")

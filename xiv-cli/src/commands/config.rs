@@ -1,10 +1,11 @@
 //! `xiv config`: what is set, and where; what can be set.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use xiv_core::model::ExitCode;
 
-use crate::config::{Layer, Loaded, Origin, Sources, leaves, load, schema};
+use crate::config::{Config, Layer, Loaded, Origin, Sources, leaves, load, schema};
 use crate::error::CliError;
 use crate::paths::{Paths, Place};
 use crate::ui::Ui;
@@ -24,9 +25,13 @@ pub(crate) enum ConfigCommand {
     Schema,
 }
 
-#[derive(Debug, Serialize)]
-struct Shown {
+/// The settings in force and where each comes from.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ShownConfig {
+    /// The settings, as a file would hold them.
+    #[schemars(with = "Config")]
     config: toml::Table,
+    /// The place of each setting, by its dotted path.
     origins: BTreeMap<String, Origin>,
 }
 
@@ -79,8 +84,8 @@ pub(crate) fn load_here(flags: Layer) -> Result<Loaded, CliError> {
     )
 }
 
-fn shown(loaded: &Loaded) -> Shown {
-    Shown {
+fn shown(loaded: &Loaded) -> ShownConfig {
+    ShownConfig {
         config: loaded.table.clone(),
         origins: leaves(&loaded.table)
             .into_iter()

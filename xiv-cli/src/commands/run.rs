@@ -8,6 +8,8 @@ mod remove;
 mod show;
 
 #[cfg(test)]
+pub(crate) use remove::Removed;
+#[cfg(test)]
 pub(crate) use show::ShownRun;
 use xiv_core::model::ExitCode;
 

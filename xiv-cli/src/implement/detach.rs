@@ -134,7 +134,9 @@ fn not_begun(records: &Records, run: &RunId, code: i32, ui: Ui) -> Result<ExitCo
     let (said, result) = (read("output.log"), read("result.log"));
     // an empty folder left behind does no harm
     let _unremovable = std::fs::remove_dir_all(&folder);
-    ui.note(said.trim_end());
+    if !said.trim().is_empty() {
+        ui.note(said.trim_end());
+    }
     ui.raw(result.as_bytes())?;
     Ok(ExitCode::ALL
         .into_iter()

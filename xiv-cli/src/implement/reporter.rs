@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use schemars::JsonSchema;
 use serde::Serialize;
 use xiv_core::flow::{Event, Recorded};
 use xiv_core::model::{RunId, StepId, Usage};
@@ -43,18 +44,29 @@ struct Step {
     usage: Usage,
 }
 
-#[derive(Serialize)]
+/// A line of a running command's JSON; the last line is another one, a result
+/// or an error.
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
-enum JsonLine<'a> {
+pub(crate) enum StreamLine<'a> {
+    /// An event was recorded. Complete and in order.
     Event {
+        /// The run.
         run: &'a RunId,
+        /// Its number in the run; the first is 1.
         seq: u64,
+        /// When it was recorded.
         at: String,
+        /// What happened.
         event: &'a Event,
     },
+    /// The step under way did something. At most ten a second.
     Progress {
+        /// The run.
         run: &'a RunId,
+        /// The step.
         step: &'a StepId,
+        /// What it did.
         progress: &'a StepEvent,
     },
 }
@@ -134,7 +146,7 @@ impl Observer for Reporter {
         state.add_usage(&recorded.event);
         if self.ui.is_json() {
             // a reader that went away stops no run
-            let _unwritable = self.ui.line(&JsonLine::Event {
+            let _unwritable = self.ui.line(&StreamLine::Event {
                 run,
                 seq: recorded.seq,
                 at: recorded.at.to_string(),
@@ -178,7 +190,7 @@ impl Observer for Reporter {
         let due = state.last.is_none_or(|last| last.elapsed() >= INTERVAL);
         if due && self.ui.is_json() {
             state.last = Some(Instant::now());
-            let _unwritable = self.ui.line(&JsonLine::Progress {
+            let _unwritable = self.ui.line(&StreamLine::Progress {
                 run: &progress.run,
                 step: &progress.step,
                 progress: &progress.event,

@@ -14,3 +14,4 @@ mod plumbing;
 mod real_agents;
 mod reviewers;
 mod runs;
+mod schemas;

@@ -11,13 +11,14 @@ use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::Shared;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Clock;
 use crate::model::Usage;
 
 /// Progress of a step while it runs. Lossy: it is shown, never decided on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     tag = "type",
     rename_all = "camelCase",

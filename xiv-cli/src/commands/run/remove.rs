@@ -1,6 +1,8 @@
 //! `xiv run rm`.
 
-use xiv_core::model::ExitCode;
+use schemars::JsonSchema;
+use serde::Serialize;
+use xiv_core::model::{ExitCode, RunId};
 use xiv_core::port::{Journal, RunStatus};
 
 use super::RunArg;
@@ -17,6 +19,13 @@ pub(crate) struct RmArgs {
     /// Also when it is not over; it can then not be resumed any more.
     #[arg(long)]
     force: bool,
+}
+
+/// A run that is gone.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Removed {
+    /// The run.
+    removed: RunId,
 }
 
 pub(super) fn run(args: &RmArgs, records: &Records, ui: Ui) -> Result<ExitCode, CliError> {
@@ -54,7 +63,7 @@ pub(super) fn run(args: &RmArgs, records: &Records, ui: Ui) -> Result<ExitCode, 
             _ => {}
         }
         if ui.is_json() {
-            ui.document(&serde_json::json!({ "removed": id }))?;
+            ui.document(&Removed { removed: id })?;
         } else {
             ui.note(format!("removed run {id}"));
         }

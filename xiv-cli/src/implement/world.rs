@@ -79,7 +79,7 @@ impl World {
         }
         let records = Records::at(paths, keep(&loaded.config))?;
         let engine = match loaded.config.commit.sign {
-            Some(sign) => GitEngine::open(from, signing(sign)).await?,
+            Some(_) => GitEngine::open(from, git_options(&loaded.config)).await?,
             None => engine,
         };
         let vcs = SetUp::over(Arc::new(engine), &loaded.config, &place.main);
@@ -176,7 +176,7 @@ impl World {
         let keep = keep(&self.loaded.config);
         let base = Environment::inherited().without_git();
         let host = Host::new(guard.environment(base.clone())).with_keep(keep.clone());
-        let validator = ShellValidator::new(Arc::clone(&guard), base).with_keep(keep);
+        let validator = ShellValidator::new(Arc::clone(&guard), base.clone()).with_keep(keep);
         let options = DriverOptions {
             guard: guard.status(),
             redactor: Arc::new(Redactor::new(secrets())),
@@ -185,7 +185,7 @@ impl World {
         let records = &self.records;
         let ports = Ports {
             issues,
-            vcs: Arc::clone(&self.vcs),
+            vcs: self.guarded_vcs(&guard, &base).await?,
             agents: self.agents(config, &host)?,
             validator: Arc::new(validator),
             journal: Arc::clone(&records.store) as _,
@@ -217,6 +217,19 @@ impl World {
             agents.insert(role, Arc::clone(&made[engine]));
         }
         Ok(agents)
+    }
+
+    /// The repository, whose hooks an agent may have written by now: they see
+    /// what agents see.
+    async fn guarded_vcs(
+        &self,
+        guard: &Guard,
+        base: &Environment,
+    ) -> Result<Arc<dyn Vcs>, CliError> {
+        let config = &self.loaded.config;
+        let options = git_options(config).with_hook_environment(guard.environment(base.clone()));
+        let engine = GitEngine::open(self.vcs.root(), options).await?;
+        Ok(SetUp::over(Arc::new(engine), config, &self.place.main))
     }
 
     async fn guard(&self, run: &RunId) -> Result<Guard, CliError> {
@@ -281,8 +294,11 @@ impl World {
     }
 }
 
-/// A git that signs, or does not, whatever its own configuration says.
-fn signing(sign: bool) -> GitOptions {
+/// How git is reached: signing as configured, else as its own configuration says.
+fn git_options(config: &Config) -> GitOptions {
+    let Some(sign) = config.commit.sign else {
+        return GitOptions::default();
+    };
     let mut environment = Environment::inherited().without_git();
     let number = environment
         .get("GIT_CONFIG_COUNT")

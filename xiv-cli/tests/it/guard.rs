@@ -127,3 +127,29 @@ fn nothing_is_pushed_and_every_try_is_recorded() {
         assert_eq!(rules, expected, "of {step}: {denied:#?}");
     }
 }
+
+#[test]
+fn a_commit_hook_sees_what_agents_see() {
+    let world = world();
+    // an agent may have written it: this one lies in the work tree
+    world.git(&["config", "core.hooksPath", "hooks"]);
+    world.write(
+        "repo/hooks/commit-msg",
+        "#!/bin/sh\nenv > \"$OUT/hook-env\"\n\
+         setsid sleep 300 &\ngit push origin HEAD:refs/heads/stolen\ntrue\n",
+    );
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    let hook = world.path("repo/hooks/commit-msg");
+    std::fs::set_permissions(hook, executable).expect("executable");
+    world.git(&["add", "--all", "hooks"]);
+    world.git(&["commit", "--quiet", "--no-verify", "--message=hooks"]);
+    run(&world).exits(0);
+    let env = world.read("out/hook-env");
+    assert!(!env.contains("visible-secret"), "a token is visible");
+    assert!(
+        env.contains("XIV_MARK="),
+        "what it leaves behind can be swept"
+    );
+    // git puts its own folder before the shims, so the redirection must hold
+    assert_eq!(world.git_in("remote.git", &["for-each-ref"]), "");
+}

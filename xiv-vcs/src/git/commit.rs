@@ -198,7 +198,11 @@ async fn refresh_index(
         )]);
     }
     // it exits with 1 when files differ from the index, which is no failure
-    let _differs = git.write(["update-index", "-q", "--refresh"]).run().await?;
+    let _differs = git
+        .for_hooks()
+        .write(["update-index", "-q", "--refresh"])
+        .run()
+        .await?;
     Ok(Vec::new())
 }
 
@@ -209,7 +213,8 @@ async fn read_tree(
     plan: &CommitPlan,
 ) -> Result<(), VcsError> {
     patiently(wait, || {
-        git.write(["read-tree"].into_iter().chain(how))
+        git.for_hooks()
+            .write(["read-tree"].into_iter().chain(how))
             .arg(plan.tree.as_str())
             .ok()
     })

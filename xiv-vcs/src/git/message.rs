@@ -55,6 +55,7 @@ pub(super) async fn final_message(
 async fn run_hook(repo: &Repo, git: &Git, message: &Path, mark: &str) -> Result<(), VcsError> {
     let index = PrivateIndex::copy_of(repo)?;
     let hook = git
+        .for_hooks()
         .write(["hook", "run", "--ignore-missing", "commit-msg", "--"])
         .arg(message)
         .index(index.path())

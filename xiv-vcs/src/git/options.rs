@@ -12,6 +12,10 @@ pub struct GitOptions {
     /// What git, its hooks and its filters see. Default: this process's
     /// environment without the `GIT_*` variables that select a repository.
     pub environment: Environment,
+    /// What hooks see once agents may have written them: the hooks of a commit
+    /// and of ref updates. Default: the same as `environment`. A host that
+    /// guards its agents hands in the guarded one.
+    pub hook_environment: Option<Environment>,
     /// The git program. Default: the first `git` on the environment's `PATH`
     /// that is not xiv itself.
     pub program: Option<PathBuf>,
@@ -23,6 +27,7 @@ impl Default for GitOptions {
     fn default() -> Self {
         Self {
             environment: Environment::inherited().without_git(),
+            hook_environment: None,
             program: None,
             lock_wait: Duration::from_secs(10),
         }
@@ -34,6 +39,13 @@ impl GitOptions {
     #[must_use]
     pub fn with_environment(mut self, environment: Environment) -> Self {
         self.environment = environment;
+        self
+    }
+
+    /// Settings whose commit and ref hooks see this environment.
+    #[must_use]
+    pub fn with_hook_environment(mut self, environment: Environment) -> Self {
+        self.hook_environment = Some(environment);
         self
     }
 

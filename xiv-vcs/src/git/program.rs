@@ -35,6 +35,7 @@ const QUIET: [&str; 2] = ["core.hooksPath=/dev/null", "core.splitIndex=false"];
 pub(super) struct Git {
     program: PathBuf,
     environment: Environment,
+    hook_environment: Environment,
     cwd: PathBuf,
 }
 
@@ -58,6 +59,11 @@ impl Git {
         Ok(Self {
             program,
             environment: options.environment.clone(),
+            hook_environment: options
+                .hook_environment
+                .as_ref()
+                .unwrap_or(&options.environment)
+                .clone(),
             cwd: cwd.to_path_buf(),
         })
     }
@@ -66,6 +72,14 @@ impl Git {
     pub(super) fn in_folder(&self, cwd: &Path) -> Self {
         Self {
             cwd: cwd.to_path_buf(),
+            ..self.clone()
+        }
+    }
+
+    /// The same program for calls whose hooks an agent may have written.
+    pub(super) fn for_hooks(&self) -> Self {
+        Self {
+            environment: self.hook_environment.clone(),
             ..self.clone()
         }
     }

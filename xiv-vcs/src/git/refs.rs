@@ -86,6 +86,7 @@ pub(super) async fn delete_branch(
 async fn swap(git: &Git, wait: Duration, args: &[&str], input: &[u8]) -> Result<(), VcsError> {
     patiently(wait, || async {
         let captured = git
+            .for_hooks()
             .write(["update-ref"].iter().chain(args).copied())
             .stdin(input)
             .run()
@@ -217,7 +218,8 @@ async fn put_head_back(
         (Some(branch), _) => {
             let target = branch_ref(branch);
             patiently(wait, || {
-                git.write(["symbolic-ref", "-m", "xiv: put back", "HEAD", &target])
+                git.for_hooks()
+                    .write(["symbolic-ref", "-m", "xiv: put back", "HEAD", &target])
                     .ok()
             })
             .await

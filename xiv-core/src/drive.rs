@@ -3,7 +3,8 @@
 //! Asks the machine what comes next, carries it out through the ports and
 //! records what happened **before** the machine hears of it. So a crash at any
 //! point repeats at most the one command that was under way. The driver is
-//! bound to no async runtime; its only clock is the [`Clock`] port.
+//! bound to no async runtime; its only clock is the
+//! [`Clock`](crate::port::Clock) port.
 
 mod agents;
 mod call;

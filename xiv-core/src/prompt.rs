@@ -2,7 +2,7 @@
 //!
 //! Templates are files under `assets/prompts`, filled in one pass: a value is
 //! never scanned for placeholders. Whatever comes from an issue, a diff or an
-//! agent is data and stands inside a [`fence`] whose delimiter it cannot guess.
+//! agent is data and stands inside a [`Fence`] whose delimiter it cannot guess.
 
 mod fence;
 mod render;

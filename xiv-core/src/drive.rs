@@ -102,16 +102,11 @@ impl Driver {
         let fence = journal
             .create(new_run, self.owner.clone(), self.options.lease)
             .await?;
-        let branch = IssueKey::normalise(&input.issue_id)
-            .ok()
-            .map(|k| BranchName::for_issue(&k));
-        for resource in self.resources(&request.config, branch.as_ref()) {
-            if let Err(error) = journal.lock(&fence, &resource).await {
-                // a run that was never begun leaves no trace
-                journal.release(&fence).await?;
-                journal.remove(&request.id).await?;
-                return Err(locked(error, &resource));
-            }
+        if let Err(error) = self.reserve(&fence, &request.config, &input.issue_id).await {
+            // a run that was never begun leaves no trace
+            journal.release(&fence).await?;
+            journal.remove(&request.id).await?;
+            return Err(error);
         }
         let started = Event::RunStarted {
             run: request.id,
@@ -149,6 +144,14 @@ impl Driver {
             .await?;
         let history = journal.load(run).await?;
         let mut session = RunSession::resume(&self.ports, fence, &history)?;
+        let RunSpec::Implement { input } = session.machine.spec();
+        let reserved = self
+            .reserve(&session.fence, session.machine.config(), &input.issue_id)
+            .await;
+        if let Err(error) = reserved {
+            session.release().await?;
+            return Err(error);
+        }
         let open_gate = matches!(session.machine.suspended(), Some(Wait::Human { .. }));
         if !open_gate || budget.is_some() {
             session.record(Event::Resumed { budget }).await?;
@@ -201,21 +204,32 @@ impl Driver {
         Ok(work_tree_is_fit(&state, config.worktree.is_some())?)
     }
 
-    /// What the run reserves until it ends.
-    fn resources(&self, config: &RunConfig, branch: Option<&BranchName>) -> Vec<String> {
+    /// Reserves the work tree and the branch until the run ends. Doing so
+    /// again is no error.
+    async fn reserve(
+        &self,
+        fence: &Fence,
+        config: &RunConfig,
+        issue_id: &str,
+    ) -> Result<(), DriveError> {
         let vcs = &self.ports.vcs;
-        let tree = config
-            .worktree
-            .clone()
-            .unwrap_or_else(|| vcs.root().to_string_lossy().into_owned());
-        let mut resources = vec![format!("tree:{tree}")];
-        if let Some(branch) = branch {
+        let main_tree = || vcs.root().to_string_lossy().into_owned();
+        let mut resources = vec![format!(
+            "tree:{}",
+            config.worktree.clone().unwrap_or_else(main_tree)
+        )];
+        if let Ok(key) = IssueKey::normalise(issue_id) {
+            let branch = BranchName::for_issue(&key);
             resources.push(format!(
                 "branch:{}:{branch}",
                 vcs.common_dir().to_string_lossy()
             ));
         }
-        resources
+        for resource in resources {
+            let reserved = self.ports.journal.lock(fence, &resource).await;
+            reserved.map_err(|error| locked(error, &resource))?;
+        }
+        Ok(())
     }
 
     fn context(&self, mark: &str, cancel: Cancel) -> StepContext {
@@ -297,8 +311,12 @@ impl Driver {
         }
     }
 
-    /// Gives the ownership up and reports.
+    /// Gives the ownership up and reports. A run that has no branch yet holds
+    /// nothing that another run could disturb.
     async fn stand(&self, session: RunSession<'_>) -> Result<RunReport, DriveError> {
+        if session.machine.branch().is_none() && session.machine.finished().is_none() {
+            self.ports.journal.unlock_all(&session.fence).await?;
+        }
         session.release().await?;
         Ok(RunReport::of(&session.machine))
     }

@@ -12,7 +12,7 @@ use crate::model::{BranchName, ImplementReport, LocalReview, Plan, StepId, TreeI
 use crate::policy::extract;
 use crate::port::{
     AgentError, AgentErrorKind, AgentRequest, AgentRole, Cancel, RefGuard, Session, StepContext,
-    TreeDiff, Vcs, VcsError,
+    TreeDiff, Vcs, VcsError, VcsErrorKind,
 };
 use crate::prompt::{self, DiffView, PromptContext};
 
@@ -295,13 +295,27 @@ pub(super) struct Observed {
     pub(super) refs: RefGuard,
 }
 
-/// Looks at the work tree and the refs.
+/// Looks at the work tree and the refs. The work tree has to be on the run's
+/// branch: while the run stood still, somebody may have switched it.
 pub(super) async fn observe(
     vcs: &dyn Vcs,
     branch: &BranchName,
     cx: &StepContext,
 ) -> Result<Observed, VcsError> {
     let refs = vcs.guard(branch, cx.clone()).await?;
+    if refs.head.branch.as_ref() != Some(branch) {
+        let head = refs
+            .head
+            .branch
+            .as_ref()
+            .map_or("no branch".to_owned(), ToString::to_string);
+        let message = format!("the work tree is on {head}, not on the run's branch {branch}");
+        return Err(VcsError::new(VcsErrorKind::Refused, message)
+            .with_hint(format!(
+                "commit or stash what is yours, then: git switch {branch}"
+            ))
+            .with_hint("then go on with: xiv run resume"));
+    }
     let tree = vcs.snapshot(cx.clone()).await?.tree;
     Ok(Observed { tree, refs })
 }

@@ -39,7 +39,9 @@ pub(super) fn agent_wait(step: &StepId, error: &AgentError, now: Timestamp) -> W
 /// Why a step of version control leaves the run standing.
 pub(super) fn vcs_wait(step: &StepId, error: &VcsError) -> Wait {
     let cause = match error.kind {
-        VcsErrorKind::Program | VcsErrorKind::Locked => FailureCause::Adapter,
+        VcsErrorKind::Program | VcsErrorKind::Locked | VcsErrorKind::Rejected => {
+            FailureCause::Adapter
+        }
         _ => FailureCause::Refused,
     };
     step_failed(step, cause, error, error.hints.clone())

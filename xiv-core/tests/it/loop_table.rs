@@ -473,6 +473,56 @@ fn a_second_run_on_the_same_tree_is_refused_and_leaves_no_trace() {
     assert_eq!(error.exit(), ExitCode::Refused);
 }
 
+#[test]
+fn a_refused_branch_holds_up_no_other_run() {
+    let mut world = World::new(1).validating(&[true]).reviewing([says(Approve)]);
+    world.input.base = Some("nowhere".to_owned());
+    let report = world.run();
+    assert_eq!(report.output.outcome, Outcome::Failed);
+    assert_eq!(report.exit(), ExitCode::Refused);
+    world.input.base = None;
+    let mut request = world.request();
+    request.id = crate::world::driver_id(99);
+    let plan = xiv_core::model::Plan {
+        summary: "p".into(),
+        steps: vec!["s".into()],
+    };
+    world
+        .agent
+        .answer_by(AgentRole::Plan, move |_| ScriptedReply::json(&plan));
+    let other = block_on(world.driver(4).start(request, Cancel::never())).expect("drives");
+    assert_eq!(other.output.outcome, Outcome::Done);
+}
+
+#[test]
+fn a_work_tree_that_was_switched_meanwhile_is_not_worked_on() {
+    let world = World::new(1).validating(&[true]).reviewing([says(Approve)]);
+    world.agent.push(
+        AgentRole::Implement,
+        ScriptedReply::fail(AgentErrorKind::Crashed),
+    );
+    world.run();
+    let main = xiv_core::model::BranchName::parse("main").expect("a valid name");
+    world.vcs.set_head(&main);
+    world.vcs.write("mine.txt", "the user's own\n");
+    let report = world.resume().expect("drives");
+    assert_eq!(report.output.outcome, Outcome::Failed);
+    assert_eq!(report.exit(), ExitCode::Refused);
+    assert!(
+        report
+            .hints
+            .iter()
+            .any(|hint| hint.contains("git switch feat/ab-1"))
+    );
+    assert_eq!(world.agent.calls(AgentRole::Implement), 1);
+    assert_eq!(world.vcs.commits_made(), 0);
+    world.vcs.remove("mine.txt");
+    world.vcs.set_head(&World::branch());
+    let output = world.resume().expect("drives").output;
+    assert_eq!(output.outcome, Outcome::Done);
+    assert_eq!(world.committed().get("mine.txt"), None);
+}
+
 fn failed_kind(world: &World) -> Option<ReviewFailureKind> {
     world
         .observer

@@ -1,7 +1,5 @@
 //! Which process drives a run, so that another one can ask it to stop.
 
-use std::path::Path;
-
 use xiv_core::port::ProcessId;
 
 use xiv_core::model::RunId;
@@ -25,16 +23,4 @@ pub(crate) fn write(paths: &Paths, run: &RunId, process: &ProcessId) -> std::io:
 /// The process that drives the run, by its own word.
 pub(crate) fn read(paths: &Paths, run: &str) -> Option<ProcessId> {
     serde_json::from_slice(&std::fs::read(paths.run(run).join(NAME)).ok()?).ok()
-}
-
-/// Makes a folder and those above it, for this user alone.
-///
-/// # Errors
-/// When it cannot be made.
-pub(crate) fn make_private(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
 }

@@ -1,4 +1,5 @@
-//! Files that xiv makes for the user: whole or not at all.
+//! Making files and folders: whole or not at all, and private where they are
+//! xiv's own.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,4 +18,16 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(path).map_err(|e| e.error)?;
     Ok(())
+}
+
+/// Makes a folder and those above it, for this user alone.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn make_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
 }

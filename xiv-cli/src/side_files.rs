@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use xiv_core::model::RunId;
 use xiv_core::port::RunFiles;
 
-use crate::driver_file::make_private;
+use crate::files::make_private;
 use crate::paths::Paths;
 
 /// The folder of each run below the state folder.

@@ -7,8 +7,8 @@ use xiv_core::model::{ExitCode, Outcome};
 use xiv_core::rt::process::{Environment, ProcessSpec, Program, output};
 
 use crate::config::Sources;
-use crate::driver_file::make_private;
 use crate::error::CliError;
+use crate::files::make_private;
 use crate::implement::{self, ImplementArgs};
 use crate::paths::Paths;
 use crate::runtime::block_on;

@@ -11,8 +11,8 @@ use serde::Serialize;
 use xiv_core::model::{ExitCode, RunId};
 use xiv_core::port::Journal;
 
-use crate::driver_file::make_private;
 use crate::error::CliError;
+use crate::files::make_private;
 use crate::records::Records;
 use crate::runtime::block_on;
 use crate::ui::Ui;

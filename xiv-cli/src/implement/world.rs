@@ -239,7 +239,7 @@ impl World {
         let plan =
             GuardPlan::new(self.vcs.common_dir(), self.remotes().await).with_token_names(tokens);
         let state = &self.records.paths.state;
-        crate::driver_file::make_private(&self.records.paths.guard())
+        crate::files::make_private(&self.records.paths.guard())
             .map(|()| Guard::install(folder, plan))
             .map_err(|e| {
                 CliError::io(

@@ -111,36 +111,53 @@ fn kill_at_every_event_and_resume() {
         .count();
     assert!(events > 20, "{events}");
 
-    // right after an event, and with `--slow` also within the step that follows
+    // right after an event, and within the step that follows
     let slow = std::env::var_os("XIV_SLOW").is_some();
-    let moments: &[u64] = if slow { &[0, 3, 7, 20, 60] } else { &[0] };
-    for moment in moments.iter().map(|ms| Duration::from_millis(*ms)) {
-        for at in 1..=events {
-            let world = world();
-            killed_after(&world, &["implement", "T-1", "--json"], at, moment);
-            let done_before = recorded(&world);
-            let called_before = calls(&world).len();
-            let resumed = world.xiv(&["run", "resume", "--json"]);
-            let last = resumed.last();
-            let context = format!("killed at event {at} after {moment:?}: {resumed:?}");
-            assert_eq!(resumed.code, Some(0), "{context}");
-            assert_eq!(essence(&last["output"]), wanted, "{context}");
-            for call in &calls(&world)[called_before..] {
-                assert!(!done_before.contains(call), "{call} again, {context}");
-            }
-            assert_eq!(
-                world.git(&["rev-list", "--count", "main..feat/t-1"]),
-                "1",
-                "{context}"
-            );
-            assert_eq!(
-                world.git(&["rev-parse", "feat/t-1^{tree}"]),
-                tree,
-                "{context}"
-            );
-            assert_eq!(left(&world), Vec::<String>::new(), "{context}");
+    let moments: &[u64] = if slow {
+        &[0, 1, 2, 4, 7, 12, 20, 30, 45, 60, 80, 120]
+    } else {
+        &[0, 7]
+    };
+    let mut cases: Vec<(usize, Duration)> = moments
+        .iter()
+        .flat_map(|ms| (1..=events).map(|at| (at, Duration::from_millis(*ms))))
+        .collect();
+    let rest = cases.split_off(cases.len() / 2);
+    let check = |cases: &[(usize, Duration)]| {
+        for (at, moment) in cases {
+            killed_and_resumed(*at, *moment, &wanted, &tree);
         }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| check(&rest));
+        check(&cases);
+    });
+}
+
+/// One life that ends at an event, and one that goes on to the end.
+fn killed_and_resumed(at: usize, moment: Duration, wanted: &Value, tree: &str) {
+    let world = world();
+    killed_after(&world, &["implement", "T-1", "--json"], at, moment);
+    let done_before = recorded(&world);
+    let called_before = calls(&world).len();
+    let resumed = world.xiv(&["run", "resume", "--json"]);
+    let context = format!("killed at event {at} after {moment:?}: {resumed:?}");
+    assert_eq!(resumed.code, Some(0), "{context}");
+    assert_eq!(essence(&resumed.last()["output"]), *wanted, "{context}");
+    for call in &calls(&world)[called_before..] {
+        assert!(!done_before.contains(call), "{call} again, {context}");
     }
+    assert_eq!(
+        world.git(&["rev-list", "--count", "main..feat/t-1"]),
+        "1",
+        "{context}"
+    );
+    assert_eq!(
+        world.git(&["rev-parse", "feat/t-1^{tree}"]),
+        tree,
+        "{context}"
+    );
+    assert_eq!(left(&world), Vec::<String>::new(), "{context}");
 }
 
 #[test]

@@ -269,11 +269,21 @@ impl Driver {
 
 /// A type that agents are asked for.
 pub(super) trait Answerable:
-    extract::Extract + serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static
+    extract::Extract
+    + serde::Serialize
+    + serde::de::DeserializeOwned
+    + schemars::JsonSchema
+    + Send
+    + 'static
 {
 }
 impl<T> Answerable for T where
-    T: extract::Extract + serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static
+    T: extract::Extract
+        + serde::Serialize
+        + serde::de::DeserializeOwned
+        + schemars::JsonSchema
+        + Send
+        + 'static
 {
 }
 

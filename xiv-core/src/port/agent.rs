@@ -432,12 +432,21 @@ pub trait AgentExt: Agent {
         cx: StepContext,
     ) -> Result<(T, AgentReply), AgentError>
     where
-        T: extract::Extract + DeserializeOwned + JsonSchema + Send,
+        T: extract::Extract + DeserializeOwned + Serialize + JsonSchema + Send,
     {
         let request = request.with_schema(schemars::schema_for!(T).to_value());
-        let reply = self.run(request, cx).await?;
-        match extract::from_reply::<T>(reply.json.as_ref(), &reply.text) {
-            Ok(value) => Ok((value, reply)),
+        let events = cx.events.clone();
+        let mut reply = self.run(request, cx).await?;
+        match extract::from_reply_noting::<T>(reply.json.as_ref(), &reply.text) {
+            Ok(extract::Extracted { value, unknown }) => {
+                if !unknown.is_empty() {
+                    let names = unknown.join(", ");
+                    let warning = format!("unknown fields of the answer were ignored: {names}");
+                    events.warn(warning.as_str());
+                    reply.warnings.push(warning);
+                }
+                Ok((value, reply))
+            }
             Err(error) => Err(AgentError {
                 usage: reply.usage,
                 session: reply.session.clone(),

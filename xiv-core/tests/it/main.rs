@@ -4,6 +4,7 @@
     reason = "tests read files and start programs; the purity rules are for the core itself"
 )]
 
+mod asking;
 mod conformance;
 mod crash;
 mod diff;

@@ -12,7 +12,8 @@ pub(super) fn is_language(info: &str) -> bool {
         .any(|name| language.eq_ignore_ascii_case(name))
 }
 
-/// The scenarios of a text: paragraphs, items and code blocks that are one.
+/// The scenarios of a text: paragraphs, plain items and code blocks that are
+/// one. Tasks are left to the checklist, which keeps all of them.
 /// A `When`, `Then`, `And` or `But` paragraph belongs to the scenario before it.
 pub(super) fn scenarios(document: &Document<'_>) -> Vec<Criterion> {
     let mut found: Vec<Criterion> = Vec::new();
@@ -21,9 +22,11 @@ pub(super) fn scenarios(document: &Document<'_>) -> Vec<Criterion> {
     for block in &document.blocks {
         let text = match block {
             Block::Paragraph(source) => text::paragraph(source),
-            Block::Item(item) => text::item(document.items[*item].source),
+            Block::Item(item) if document.items[*item].checked.is_none() => {
+                text::item(document.items[*item].source)
+            }
             Block::Code { language, content } if is_language(language) => content.trim().to_owned(),
-            Block::Code { .. } | Block::Heading { .. } => {
+            Block::Item(_) | Block::Code { .. } | Block::Heading { .. } => {
                 open = None;
                 continue;
             }

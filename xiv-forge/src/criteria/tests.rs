@@ -158,6 +158,8 @@ fn tasks_count_wherever_they_are() {
     let (found, provenance) = texts(text);
     assert_eq!(found, ["a\n- [ ] of a", "b", "c", "d"]);
     assert_eq!(provenance, Provenance::Checklist);
+    let (found, provenance) = texts("- [ ] Given a, when b, then c\n- [ ] docs\n");
+    assert_eq!((found.len(), provenance), (2, Provenance::Checklist));
     assert_eq!(texts("- a\n- b"), (vec![], Provenance::None));
     assert_eq!(texts(""), (vec![], Provenance::None));
 }

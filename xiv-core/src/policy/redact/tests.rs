@@ -105,6 +105,8 @@ fn what_only_resembles_a_secret_stays() {
         "https://user:${PASSWORD}@h https://user:$PW@h https://%s:%s@%s https://{u}:{p}@{h}",
         "https://user:***@h https://user:xxxx@h https://user:YOUR_TOKEN@h https://u:<pw>@h",
         "http://a:8080,me@b mongodb://h1:27017,h2:27017/db?x=a:b@c",
+        "docker://alpine:3.8@sha256:9f2c4e1d0b8a7f6e5d4c3b2a190807f6e5d4c3b2a1908070",
+        "http://[::1]:8080/@x https://cdn.example/npm/vue@3 https://h/a:b@c",
         "Authorization: Bearer ${TOKEN}",
         "-H 'Authorization: Bearer $TOKEN'",
         "Authorization: Bearer <token>",

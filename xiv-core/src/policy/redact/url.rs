@@ -46,6 +46,8 @@ fn password(text: &str, from: usize) -> Option<(usize, usize)> {
     let all = &bytes[from..from + length(&bytes[from..])];
     let authority = &all[..run(all, 0, |b| !b"/?#".contains(&b))];
     let (user_end, at_sign) = match authority.iter().rposition(|b| *b == b'@') {
+        // an image pinned to its digest, not a host
+        Some(at_sign) if authority[at_sign + 1..].starts_with(b"sha256:") => return None,
         Some(at_sign) => (colon(&authority[..at_sign])?, at_sign),
         None => unencoded(all, authority)?,
     };

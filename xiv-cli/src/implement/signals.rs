@@ -1,4 +1,5 @@
-//! Ctrl-C and termination: once stops cleanly, twice at once.
+//! Ctrl-C, termination and a closed terminal: once stops cleanly, twice at
+//! once.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use xiv_core::model::ExitCode;
@@ -12,6 +13,8 @@ use crate::ui::Ui;
 pub(crate) struct Interrupts {
     interrupt: Signal,
     terminate: Signal,
+    /// None when whoever started xiv wants it to live on (`nohup`).
+    hang_up: Option<Signal>,
 }
 
 impl Interrupts {
@@ -29,13 +32,25 @@ impl Interrupts {
         Ok(Self {
             interrupt: take(SignalKind::interrupt())?,
             terminate: take(SignalKind::terminate())?,
+            hang_up: if hang_up_is_ignored() {
+                None
+            } else {
+                Some(take(SignalKind::hangup())?)
+            },
         })
     }
 
     async fn next(&mut self) {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(signal) => signal.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            _ = hang_up => {}
         }
     }
 
@@ -46,4 +61,13 @@ impl Interrupts {
         canceller.cancel(CancelReason::User);
         self.next().await;
     }
+}
+
+/// Whether this process was started with hang-ups ignored. Where that cannot
+/// be read it was not.
+fn hang_up_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 == 1)
 }

@@ -23,6 +23,10 @@ use super::repo::Repo;
 /// How often a work tree may move underneath before that is an error.
 const TRIES: u32 = 4;
 
+/// How often a file may vanish between git's listing it and its reading it.
+/// In a busy work tree that says nothing against the next try.
+const VANISHINGS: u32 = 60;
+
 /// Takes a snapshot.
 pub(super) async fn snapshot(repo: &Repo, git: &Git) -> Result<Snapshot, VcsError> {
     let hidden = repo.hidden_entries()?;
@@ -59,13 +63,19 @@ impl Taking<'_> {
     /// take.
     async fn add_all(&self) -> Result<Vec<(RepoPath, String)>, VcsError> {
         let mut last = None;
-        for _ in 0..TRIES {
+        let (mut tries, mut vanishings) = (0, 0);
+        while tries < TRIES {
             let Err(error) = self.add().await else {
                 return Ok(Vec::new());
             };
             if error.kind != VcsErrorKind::Program {
                 return Err(error);
             }
+            if vanished(&error) && vanishings < VANISHINGS {
+                vanishings += 1;
+                continue;
+            }
+            tries += 1;
             let left = self.left_over().await?;
             let (skipped, broken): (Vec<_>, Vec<_>) =
                 left.into_iter().partition(|left| left.reason.is_some());
@@ -196,6 +206,19 @@ impl Taking<'_> {
             .map(|left| (left.path, left.reason.unwrap_or_default()))
             .collect())
     }
+}
+
+/// Whether git stumbled over a file that was there a moment ago. Its messages
+/// are in English whatever the user's language is.
+fn vanished(error: &VcsError) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(this) = cause {
+        if this.to_string().contains("No such file or directory") {
+            return true;
+        }
+        cause = this.source();
+    }
+    false
 }
 
 /// A path that the index could not take.

@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use xiv_core::port::{Vcs as _, VcsErrorKind};
 
@@ -457,6 +458,9 @@ async fn files_that_come_and_go_meanwhile_are_no_error() {
             let path = folder.join(n.to_string());
             std::fs::write(&path, "x").expect("a file");
             std::fs::remove_file(folder.join(((n + 25) % 50).to_string())).ok();
+            // as fast as a busy build, not as fast as a loop can spin: then
+            // hardly any listing of a folder is still true when it is read
+            std::thread::sleep(Duration::from_millis(2));
             if seen.load(Ordering::Relaxed) {
                 return;
             }
